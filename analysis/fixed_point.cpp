@@ -1,0 +1,82 @@
+#include "analysis/fixed_point.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace rtgpu {
+namespace {
+
+// NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
+__extension__ using Int128 = __int128;
+
+// Utilisations in the relaxation are counted in units of 2^-kFraction, rounded down.
+constexpr int kFraction = 40;
+constexpr Int128 kOne = Int128{1} << kFraction;
+
+Duration sum_of_constants(const Recurrence& recurrence) {
+  Duration sum;
+  for (const Constant& constant : recurrence.constants) sum += constant.amount;
+  return sum;
+}
+
+Duration right_side(const Recurrence& recurrence, Duration constants, Duration window) {
+  Duration sum = constants;
+  for (const Charge& charge : recurrence.charges) sum += charge.cost * jobs_in(charge, window);
+  return sum;
+}
+
+// A lower bound of the least fixed point, infinite if beyond 64 bits; nullopt if there is no fixed point.
+std::optional<Duration> relaxation(const Recurrence& recurrence, Duration constants) {
+  if (constants == Duration() || constants.is_infinite()) return constants;
+  Int128 utilisation = 0;
+  Int128 numerator = Int128{constants.count()} << kFraction;
+  for (const Charge& charge : recurrence.charges) {
+    if (charge.cost.is_infinite() || charge.jitter.is_infinite()) return Duration::infinite();
+    const Int128 share = (Int128{charge.cost.count()} << kFraction) / charge.period.count();
+    utilisation += share;
+    if (utilisation >= kOne) return std::nullopt;
+    // share < 2^40 here and the jitter is below 2^63: the product fits, and so do 2^24 of them.
+    numerator += share * charge.jitter.count();
+  }
+  const Int128 bound = numerator / (kOne - utilisation);
+  const Int128 largest = Duration::infinite().count();
+  return bound >= largest ? Duration::infinite() : Duration::nanoseconds(static_cast<std::int64_t>(bound));
+}
+
+}  // namespace
+
+void Recurrence::clear() {
+  constants.clear();
+  charges.clear();
+}
+
+void Recurrence::add(Constant constant) {
+  if (constant.amount != Duration()) constants.push_back(constant);
+}
+
+void Recurrence::add(Charge charge) {
+  if (charge.cost != Duration()) charges.push_back(charge);
+}
+
+std::int64_t jobs_in(const Charge& charge, Duration window) {
+  return ceil_div(window + charge.jitter, charge.period);
+}
+
+Solution solve(const Recurrence& recurrence, Duration cap, WorkBudget& budget) {
+  const auto work = static_cast<std::int64_t>(recurrence.constants.size() + recurrence.charges.size()) + 1;
+  const Duration constants = sum_of_constants(recurrence);
+  budget.evaluations -= work;
+  const std::optional<Duration> start = relaxation(recurrence, constants);
+  if (!start) return {SolveStatus::diverges, Duration::infinite()};
+  Duration value = *start;
+  while (value <= cap && !value.is_infinite()) {
+    if (budget.evaluations < work) return {SolveStatus::budget_spent, value};
+    budget.evaluations -= work;
+    const Duration next = right_side(recurrence, constants, value);
+    if (next == value) return {SolveStatus::fixed_point, value};
+    value = next;
+  }
+  return {SolveStatus::above_cap, value};
+}
+
+}  // namespace rtgpu

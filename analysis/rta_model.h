@@ -1,0 +1,82 @@
+// A taskset in the form that the recurrences use: sums per task, and tasks in the order of their priorities.
+#pragma once
+
+#include "analysis/analysis.h"
+#include "rtgpu/result.h"
+#include "rtgpu/time.h"
+#include "taskset/taskset.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rtgpu {
+
+// The quantities of one task. Times are worst cases.
+struct RtaTask {
+  Duration period;
+  Duration deadline;
+  Duration release_jitter;
+  Duration cpu;                   // C: sum of CPU segments
+  Duration misc;                  // Gm: sum of misc
+  Duration exec;                  // Ge: sum of exec on the whole GPU, launches of further slices included
+  Duration launches;              // the part of exec that is launches
+  std::int64_t gpu_segments = 0;  // eta
+  std::int64_t time_slices = 0;   // sum over GPU segments of ceil(exec / L); 0 if L is not known
+  bool uses_gpu = false;
+  bool busy = false;  // waits busily for its own GPU work
+  bool best_effort = false;
+};
+
+class RtaModel {
+ public:
+  // Of a valid taskset that the recurrences cover. Errors (unsupported): several GPUs, copy segments, an exec that
+  // cannot be told.
+  static Result<RtaModel> of(const Taskset& taskset, WaitChoice wait);
+
+  const RtaTask& task(TaskIndex index) const { return tasks_[index]; }
+  std::size_t size() const { return tasks_.size(); }
+  const Overheads& overheads() const { return overheads_; }
+  WaitLabel wait_label() const { return wait_label_; }
+
+  // Real-time tasks, highest CPU priority first.
+  std::span<const TaskIndex> cpu_order() const { return cpu_order_; }
+  // Real-time tasks of the same core with higher CPU priority, highest first: hpp(i).
+  std::span<const TaskIndex> higher_on_core(TaskIndex index) const;
+  bool is_higher_on_core(TaskIndex other, TaskIndex than) const;
+
+  // Real-time tasks, highest GPU priority first.
+  std::span<const TaskIndex> gpu_order() const { return gpu_order_; }
+  // Real-time tasks with higher GPU priority, on any core: hp(i).
+  std::span<const TaskIndex> higher_on_gpu(TaskIndex index) const;
+  // Replaces the GPU priorities; `order` holds every real-time task once.
+  void set_gpu_order(std::vector<TaskIndex> order);
+  // Exchanges two places of the order.
+  void swap_gpu_order(std::size_t a, std::size_t b);
+  std::size_t gpu_rank(TaskIndex index) const { return gpu_rank_[index]; }
+
+  // Tasks that use the GPU, best-effort ones included.
+  std::span<const TaskIndex> gpu_users() const { return gpu_users_; }
+  // Tasks of hpp(i) that use the GPU and wait busily for it.
+  std::int64_t busy_higher_on_core(TaskIndex index) const { return busy_higher_[index]; }
+
+ private:
+  explicit RtaModel(const Taskset& taskset);
+  void resolve_wait(const Taskset& taskset, WaitChoice choice);
+  void order_tasks(const Taskset& taskset);
+
+  std::vector<RtaTask> tasks_;
+  Overheads overheads_;
+  WaitLabel wait_label_ = WaitLabel::suspend;
+  std::vector<TaskIndex> gpu_users_;
+  std::vector<TaskIndex> cpu_order_;
+  std::vector<TaskIndex> gpu_order_;
+  std::vector<std::size_t> gpu_rank_;
+  std::vector<TaskIndex> by_core_;         // cpu_order_, core after core
+  std::vector<std::size_t> core_begin_;    // by task: where its core starts in by_core_
+  std::vector<std::size_t> core_place_;    // by task: its own place in by_core_
+  std::vector<std::int64_t> busy_higher_;  // by task
+};
+
+}  // namespace rtgpu

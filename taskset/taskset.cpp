@@ -1,0 +1,50 @@
+#include "taskset/taskset.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace rtgpu {
+namespace {
+
+// NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
+__extension__ using Int128 = __int128;
+
+// (W * interleave - L) / (2 sms) + L, rounded up.
+std::optional<Duration> on_all_sms(const ParallelWork& parallel, int sms) {
+  constexpr Int128 kMillion = 1'000'000;
+  const Int128 work = Int128{parallel.work.max.count()} * parallel.interleave_millionths;
+  const Int128 span = Int128{parallel.span.max.count()} * kMillion;
+  const Int128 divisor = 2 * Int128{sms} * kMillion;
+  const Int128 shared = std::max<Int128>(work - span, 0);
+  const Int128 bound = (shared + divisor - 1) / divisor + parallel.span.max.count();
+  if (bound >= std::numeric_limits<std::int64_t>::max()) return Duration::infinite();
+  return Duration::nanoseconds(static_cast<std::int64_t>(bound));
+}
+
+}  // namespace
+
+std::string_view to_string(WaitMode mode) {
+  return mode == WaitMode::suspend ? "suspend" : "busy";
+}
+
+std::string_view to_string(LockWait mode) {
+  return mode == LockWait::suspend ? "suspend" : "spin";
+}
+
+bool uses_gpu(const Task& task) {
+  return std::ranges::any_of(task.segments, [](const Segment& s) { return std::holds_alternative<GpuSegment>(s); });
+}
+
+std::optional<Duration> whole_gpu_exec(const GpuSegment& segment, std::optional<int> sms) {
+  if (segment.exec) return segment.exec->max;
+  if (!sms) return std::nullopt;
+  const ExecOnSms* most = nullptr;
+  for (const ExecOnSms& entry : segment.exec_by_sms) {
+    if (entry.sms <= *sms) most = &entry;
+  }
+  if (most != nullptr) return most->time.max;
+  if (segment.parallel) return on_all_sms(*segment.parallel, *sms);
+  return std::nullopt;
+}
+
+}  // namespace rtgpu

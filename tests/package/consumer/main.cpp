@@ -1,0 +1,39 @@
+// What a user of the installed libraries writes: reads a taskset, analyses it, prints a bound a line.
+#include <iostream>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "rtgpu/error.h"
+#include "taskset/json.h"
+
+namespace {
+
+constexpr auto kTaskset = R"({
+  "rtgpu": 1,
+  "platform": {"cpus": 1, "gpus": [{"overheads": {"runlist_update": "500us"}}]},
+  "tasks": [
+    {"name": "high", "period": 20, "priority": 2, "segments": [{"cpu": 1}, {"gpu": {"misc": 1, "exec": 4}}]},
+    {"name": "low", "period": 30, "priority": 1, "segments": [{"cpu": 3}]}
+  ]
+})";
+
+int fail(const rtgpu::Errors& errors) {
+  for (const rtgpu::Error& error : errors) std::cerr << to_string(error) << '\n';
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  const auto loaded = rtgpu::read_taskset(kTaskset);
+  if (!loaded) return fail(loaded.errors());
+
+  const auto result = rtgpu::analyze(loaded->taskset, {.policy = rtgpu::Policy::gcaps});
+  if (!result) return fail(result.errors());
+
+  for (const rtgpu::TaskResult& task : result->tasks) {
+    std::cout << loaded->taskset.tasks[task.task].name << ": "
+              << (task.bound ? to_string(*task.bound) : "no bound, " + task.reason) << '\n';
+  }
+  return 0;
+}

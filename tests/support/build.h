@@ -1,0 +1,28 @@
+// Short ways to write tasksets in tests.
+#pragma once
+
+#include "rtgpu/time.h"
+#include "taskset/taskset.h"
+
+#include <string>
+#include <vector>
+
+namespace rtgpu::testing {
+
+// The taskset of a file below tests/data; fails the program if it cannot be read.
+Taskset load_case(const std::string& name);
+
+constexpr Duration ms(std::int64_t count) {
+  return Duration::milliseconds(count);
+}
+
+Segment cpu(Duration worst);
+Segment gpu(Duration misc, Duration exec);
+
+// A task on core 0 with deadline = period. Priorities are set by make_taskset().
+Task task(const std::string& name, Duration period, std::vector<Segment> segments, int core = 0);
+
+// Tasks from highest to lowest priority, on as many cores as they name, one GPU without overheads.
+Taskset make_taskset(std::vector<Task> tasks);
+
+}  // namespace rtgpu::testing

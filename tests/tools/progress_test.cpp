@@ -1,0 +1,58 @@
+#include "tools/progress.h"
+
+#include <chrono>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace rtgpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Progress::Clock::time_point kStart{};
+constexpr const char* kErase = "\r\033[K";
+
+TEST(Progress, NothingInTheFirstSecond) {
+  std::ostringstream out;
+  {
+    Progress progress(out, true, kStart);
+    progress.update(500, kStart + 999ms);
+  }
+  EXPECT_EQ(out.str(), "");
+}
+
+TEST(Progress, CountAndRateAtMostTenTimesASecond) {
+  std::ostringstream out;
+  Progress progress(out, true, kStart);
+  progress.update(500, kStart + 1000ms);
+  progress.update(550, kStart + 1099ms);
+  const std::string first = std::string(kErase) + "500 documents, 500 per second";
+  EXPECT_EQ(out.str(), first);
+  progress.update(2200, kStart + 1100ms);
+  EXPECT_EQ(out.str(), first + kErase + "2200 documents, 2000 per second");
+}
+
+TEST(Progress, IsRemovedAtTheEnd) {
+  std::ostringstream out;
+  {
+    Progress progress(out, true, kStart);
+    progress.update(2, kStart + 2s);
+    progress.clear();
+    progress.clear();
+    progress.update(3, kStart + 3s);
+  }
+  EXPECT_EQ(out.str(),
+            std::string(kErase) + "2 documents, 1 per second" + kErase + kErase + "3 documents, 1 per second" + kErase);
+}
+
+TEST(Progress, InvisibleIsSilent) {
+  std::ostringstream out;
+  Progress progress(out, false, kStart);
+  progress.update(1, kStart + 1h);
+  EXPECT_EQ(out.str(), "");
+}
+
+}  // namespace
+}  // namespace rtgpu

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Checks the format (clang-format) and the code (clang-tidy) of every source file; changes nothing.
+# Usage: tools/lint.sh [format|tidy]      (both without an argument)
+# Version 14 of both is what Debian 12 and Ubuntu 22.04 have; other versions format and warn differently.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$here/.."
+folders=(rtgpu taskset analysis runtime tools tests benchmarks)
+
+check_format() {
+  find "${folders[@]}" \( -name '*.h' -o -name '*.cpp' \) -print0 2>/dev/null |
+    xargs -0 -r clang-format-14 --dry-run --Werror
+}
+
+# run-clang-tidy reads the compilation database of a folder of its own, which is configured but never built.
+check_tidy() {
+  env -u CMAKE_CXX_COMPILER_LAUNCHER "$here/run_quietly.sh" "Configuring build/lint" build/log/lint-configure.log \
+    cmake --preset dev -B build/lint -DRTGPU_BUILD_BENCHMARKS=ON
+  local pattern
+  pattern="^$(pwd -P)/($(IFS='|' && echo "${folders[*]}"))/"
+  "$here/run_quietly.sh" "Running clang-tidy" build/log/clang-tidy.log \
+    run-clang-tidy-14 -quiet -j "$(nproc)" -p build/lint "$pattern"
+}
+
+"$here/setup.sh" build test lint
+case ${1:-all} in
+  format) check_format ;;
+  tidy) check_tidy ;;
+  all)
+    check_format
+    check_tidy
+    ;;
+  *)
+    echo "usage: $0 [format|tidy]" >&2
+    exit 2
+    ;;
+esac

@@ -1,5 +1,6 @@
 #include "analysis/fixed_point.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -12,6 +13,9 @@ __extension__ using Int128 = __int128;
 // Utilisations in the relaxation are counted in units of 2^-kFraction, rounded down.
 constexpr int kFraction = 40;
 constexpr Int128 kOne = Int128{1} << kFraction;
+
+// Most recurrences end within a few steps, which cost less than the relaxation.
+constexpr int kStepsBeforeRelaxation = 8;
 
 Duration sum_of_constants(const Recurrence& recurrence) {
   Duration sum;
@@ -65,13 +69,16 @@ std::int64_t jobs_in(const Charge& charge, Duration window) {
 Solution solve(const Recurrence& recurrence, Duration cap, WorkBudget& budget) {
   const auto work = static_cast<std::int64_t>(recurrence.constants.size() + recurrence.charges.size()) + 1;
   const Duration constants = sum_of_constants(recurrence);
-  budget.evaluations -= work;
-  const std::optional<Duration> start = relaxation(recurrence, constants);
-  if (!start) return {SolveStatus::diverges, Duration::infinite()};
-  Duration value = *start;
-  while (value <= cap && !value.is_infinite()) {
+  Duration value = constants;
+  for (int step = 0; value <= cap && !value.is_infinite(); ++step) {
     if (budget.evaluations < work) return {SolveStatus::budget_spent, value};
     budget.evaluations -= work;
+    if (step == kStepsBeforeRelaxation) {
+      const std::optional<Duration> bound = relaxation(recurrence, constants);
+      if (!bound) return {SolveStatus::diverges, Duration::infinite()};
+      value = std::max(value, *bound);
+      continue;
+    }
     const Duration next = right_side(recurrence, constants, value);
     if (next == value) return {SolveStatus::fixed_point, value};
     value = next;

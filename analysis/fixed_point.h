@@ -59,11 +59,11 @@ struct Solution {
 
 // The least fixed point of the recurrence if it is at most `cap`.
 //
-// Iterates upward from a lower bound of the least fixed point. The right side is monotone in R, so every step but the
-// last rises by at least 1 ns and none passes the least fixed point: the iteration ends at it, above the cap, or when
-// the budget is spent, which bounds the work for every input. The lower bound is that of the linear relaxation ceil(x)
-// >= x, R >= (constants + sum J C / T) / (1 - sum C / T), rounded down throughout; it decides at once where the charges
-// alone take all the time. Sums that leave 64 bits are above every cap.
+// Iterates upward from the constants. The right side is monotone in R, so every step but the last rises by at least 1
+// ns and none passes the least fixed point: the iteration ends at it, above the cap, or when the budget is spent, which
+// bounds the work for every input. After a few steps it jumps to the lower bound of the linear relaxation ceil(x) >= x,
+// R >= (constants + sum J C / T) / (1 - sum C / T), rounded down throughout, or finds that the charges alone take all
+// the time. Sums that leave 64 bits are above every cap.
 Solution solve(const Recurrence& recurrence, Duration cap, WorkBudget& budget);
 
 // What the charge amounts to in a window.

@@ -94,6 +94,7 @@ class Pass {
     known_.begin_task();
     recurrence_.clear();
     build_(model_, task, known_, recurrence_);
+    budget_.evaluations -= static_cast<std::int64_t>(recurrence_.charges.size());
     for (const TaskIndex other : known_.trusted()) trust_.emplace_back(task, other);
     if (known_.taint()) {
       set_unknown(result, *known_.taint());

@@ -43,7 +43,8 @@ class KnownResponses {
   std::vector<TaskIndex> trusted_;
 };
 
-// An analysis in the form of a recurrence a task: fills in the recurrence of task i (its release jitter apart).
+// An analysis in the form of a recurrence a task: fills in the recurrence of task i (its release jitter apart). It may
+// stop early once `known` is tainted.
 using BuildRecurrence = void (*)(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence);
 
 // Bounds for every real-time task, in the order of the taskset.

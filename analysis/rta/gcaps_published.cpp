@@ -36,13 +36,17 @@ void add_higher_on_core(const RtaModel& model, TaskIndex h, bool gpu_seen, Known
 void build_gcaps_published(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence) {
   const bool gpu_seen = sees_gpu(model, i);
   add_own(model, i, recurrence);
-  for (const TaskIndex h : model.higher_on_core(i)) add_higher_on_core(model, h, gpu_seen, known, recurrence);
+  for (const TaskIndex h : model.higher_on_core(i)) {
+    add_higher_on_core(model, h, gpu_seen, known, recurrence);
+    if (known.taint()) return;
+  }
   if (!gpu_seen) return;
   for (const TaskIndex h : model.higher_on_gpu(i)) {
     const RtaTask& task = model.task(h);
     if (!task.uses_gpu || model.is_higher_on_core(h, i)) continue;
     const Duration exec = task.exec + model.overheads().runlist_update * (2 * task.gpu_segments);
     recurrence.add(Charge{exec, task.period, known.jitter(h, task.exec), Term::gpu_preemption, h});
+    if (known.taint()) return;
   }
 }
 

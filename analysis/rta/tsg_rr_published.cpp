@@ -41,6 +41,7 @@ void build_tsg_rr_published(const RtaModel& model, TaskIndex i, KnownResponses& 
       const Duration jitter = task.uses_gpu ? known.jitter(h, on_core) : task.release_jitter;
       recurrence.add(Charge{on_core, task.period, jitter, Term::cpu_preemption, h});
     }
+    if (known.taint()) return;
   }
 }
 

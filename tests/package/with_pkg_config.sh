@@ -4,8 +4,8 @@
 set -eu
 source=$1 program=$2
 shift 2
-# Word splitting of what pkg-config prints is wanted.
-# shellcheck disable=SC2046
-"$@" -std=c++20 "$source" -o "$program" $(pkg-config --cflags --libs rtgpu) \
-  "-Wl,-rpath,$(pkg-config --variable=libdir rtgpu)"
+set -- "$@" -std=c++20 "$source" -o "$program"
+# pkg-config quotes spaces in paths for a shell: eval takes the quotes off.
+eval "set -- \"\$@\" $(pkg-config --cflags --libs rtgpu) -Wl,-rpath,$(pkg-config --variable=libdir rtgpu)"
+"$@"
 exec "$program"

@@ -1,0 +1,488 @@
+// The policies as state machines: each rule by hand, misuse, cancellation, and every order of events of small systems.
+#include "rtgpu/gpu_policy.h"
+
+#include "rtgpu/policies/stream_priority.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rtgpu {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Tasks from high to low GPU priority; the last `best_effort` of them are best-effort.
+PolicySetup setup_of(std::size_t tasks, std::size_t best_effort = 0, int levels = 2) {
+  PolicySetup setup;
+  for (std::size_t task = 0; task < tasks; ++task) {
+    setup.tasks.push_back({static_cast<int>(tasks - task), task + best_effort >= tasks, true});
+  }
+  setup.runlist_update = Duration::milliseconds(1);
+  setup.context_switch = Duration::microseconds(200);
+  setup.time_slice = Duration::milliseconds(1);
+  setup.lock = Duration::microseconds(10);
+  setup.stream_levels = levels;
+  return setup;
+}
+
+std::unique_ptr<GpuPolicy> made(Policy policy, PolicySetup setup) {
+  Result<std::unique_ptr<GpuPolicy>> result = make_policy(policy, std::move(setup));
+  EXPECT_TRUE(result);
+  return result ? std::move(*result) : nullptr;
+}
+
+// Enters a segment whose call is granted at once, and submits.
+void enter_and_submit(GpuPolicy& policy, TaskId task) {
+  ASSERT_EQ(policy.enter(task).granted, task);
+  policy.entered(task);
+  policy.submit(task);
+}
+
+void complete_and_leave(GpuPolicy& policy, TaskId task) {
+  policy.complete(task);
+  ASSERT_EQ(policy.leave(task).granted, task);
+  policy.left(task);
+}
+
+TEST(Gcaps, TheGpuIsKeptForAnActiveSegmentThatHasNotSubmitted) {
+  const auto gcaps = made(Policy::gcaps, setup_of(2));
+  enter_and_submit(*gcaps, 1);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+  gcaps->enter(0);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);  // takes effect at the end of the call
+  EXPECT_TRUE(gcaps->entered(0).gpu_changed);
+  EXPECT_EQ(gcaps->gpu().runs, kNobody);
+  gcaps->submit(0);
+  EXPECT_EQ(gcaps->gpu().runs, 0U);
+  gcaps->complete(0);
+  EXPECT_EQ(gcaps->gpu().runs, kNobody);  // until the end of its leave
+  gcaps->leave(0);
+  EXPECT_EQ(gcaps->gpu().runs, kNobody);
+  gcaps->left(0);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+}
+
+TEST(GcapsWc, TheGpuIsNotKeptIdle) {
+  const auto gcaps = made(Policy::gcaps_wc, setup_of(2));
+  enter_and_submit(*gcaps, 1);
+  gcaps->enter(0);
+  gcaps->entered(0);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+  gcaps->submit(0);
+  EXPECT_EQ(gcaps->gpu().runs, 0U);
+  gcaps->complete(0);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+}
+
+TEST(Gcaps, UpdatesWaitForTheMutexByRank) {
+  const auto gcaps = made(Policy::gcaps, setup_of(4, 1));
+  EXPECT_EQ(gcaps->enter(2).granted, 2U);
+  EXPECT_EQ(gcaps->boosted(), 2U);
+  EXPECT_EQ(gcaps->enter(3).granted, kNobody);  // best-effort
+  EXPECT_EQ(gcaps->enter(1).granted, kNobody);
+  EXPECT_EQ(gcaps->enter(0).granted, kNobody);
+  EXPECT_EQ(gcaps->entered(2).granted, 0U);
+  EXPECT_EQ(gcaps->boosted(), 0U);
+  gcaps->submit(2);
+  EXPECT_EQ(gcaps->entered(0).granted, 1U);
+  EXPECT_EQ(gcaps->leave(0).granted, kNobody);  // a leave is an update too
+  EXPECT_EQ(gcaps->entered(1).granted, 0U);
+  EXPECT_EQ(gcaps->left(0).granted, 3U);
+  EXPECT_EQ(gcaps->entered(3).granted, kNobody);
+  EXPECT_EQ(gcaps->boosted(), kNobody);
+}
+
+// The three deadlocks of a published driver.
+TEST(Gcaps, OneOfTwoBestEffortTasksLeavesAndTheOtherRunsOn) {
+  const auto gcaps = made(Policy::gcaps, setup_of(2, 2));
+  enter_and_submit(*gcaps, 0);
+  enter_and_submit(*gcaps, 1);
+  EXPECT_EQ(gcaps->gpu().runs, 0U);
+  complete_and_leave(*gcaps, 0);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+}
+
+TEST(Gcaps, APreemptedTaskThatHadCompletedLeavesAndThePreemptorKeepsTheGpu) {
+  const auto gcaps = made(Policy::gcaps, setup_of(2));
+  enter_and_submit(*gcaps, 1);
+  gcaps->complete(1);
+  enter_and_submit(*gcaps, 0);
+  gcaps->leave(1);
+  gcaps->left(1);
+  EXPECT_EQ(gcaps->gpu().runs, 0U);
+}
+
+TEST(Gcaps, AnUpdateIsNotSuppressedByWhatWasRunningBefore) {
+  const auto gcaps = made(Policy::gcaps, setup_of(2));
+  for (int round = 0; round < 3; ++round) {
+    enter_and_submit(*gcaps, 0);
+    EXPECT_EQ(gcaps->gpu().runs, 0U);
+    complete_and_leave(*gcaps, 0);
+    EXPECT_EQ(gcaps->gpu().runs, kNobody);
+  }
+  enter_and_submit(*gcaps, 1);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+}
+
+TEST(Gcaps, BestEffortWorkTakesTurnsOnlyWhileNoRealTimeSegmentIsActive) {
+  const auto gcaps = made(Policy::gcaps, setup_of(3, 2));
+  enter_and_submit(*gcaps, 1);
+  enter_and_submit(*gcaps, 2);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+  EXPECT_TRUE(gcaps->wants_boundary());
+  gcaps->boundary(1);
+  EXPECT_EQ(gcaps->gpu().runs, 2U);
+  gcaps->boundary(2);
+  EXPECT_EQ(gcaps->gpu().runs, 1U);
+  gcaps->enter(0);
+  gcaps->entered(0);
+  EXPECT_EQ(gcaps->gpu().runs, kNobody);
+  EXPECT_FALSE(gcaps->wants_boundary());
+}
+
+TEST(TsgRr, ContextsTakeTurnsAndPayForMoving) {
+  const auto rr = made(Policy::tsg_rr, setup_of(3));
+  enter_and_submit(*rr, 2);
+  EXPECT_EQ(rr->gpu(), (GpuState{2, false}));
+  EXPECT_FALSE(rr->wants_boundary());
+  enter_and_submit(*rr, 0);
+  enter_and_submit(*rr, 1);
+  rr->boundary(2);
+  EXPECT_EQ(rr->gpu(), (GpuState{0, true}));
+  rr->boundary(0);
+  EXPECT_EQ(rr->gpu(), (GpuState{1, true}));
+  complete_and_leave(*rr, 1);
+  EXPECT_EQ(rr->gpu(), (GpuState{2, true}));
+  rr->complete(2);
+  EXPECT_EQ(rr->gpu(), (GpuState{0, true}));
+  rr->complete(0);
+  EXPECT_EQ(rr->gpu().runs, kNobody);
+  rr->leave(0);
+  rr->left(0);
+  enter_and_submit(*rr, 0);
+  EXPECT_EQ(rr->gpu(), (GpuState{0, false}));  // the GPU is still where it was
+}
+
+TEST(Mpcp, TheLockGoesToTheHighestWaiter) {
+  const auto mpcp = made(Policy::mpcp, setup_of(4, 1));
+  enter_and_submit(*mpcp, 2);
+  mpcp->enter(3);
+  mpcp->enter(1);
+  mpcp->enter(0);
+  mpcp->complete(2);
+  mpcp->leave(2);
+  EXPECT_EQ(mpcp->left(2).granted, 0U);
+  EXPECT_EQ(mpcp->boosted(), 0U);
+  mpcp->entered(0);
+  mpcp->submit(0);
+  EXPECT_EQ(mpcp->boosted(), kNobody);  // while its work is with the GPU
+  mpcp->complete(0);
+  EXPECT_EQ(mpcp->boosted(), 0U);
+  mpcp->leave(0);
+  EXPECT_EQ(mpcp->left(0).granted, 1U);
+  mpcp->entered(1);
+  mpcp->leave(1);  // without having submitted
+  EXPECT_EQ(mpcp->left(1).granted, 3U);
+}
+
+TEST(Mpcp, AtASliceBoundaryAHigherWaiterGoesFirstAndTheRestContinues) {
+  const auto mpcp = made(Policy::mpcp, setup_of(3));
+  enter_and_submit(*mpcp, 1);
+  mpcp->enter(2);
+  EXPECT_FALSE(mpcp->wants_boundary());
+  mpcp->enter(0);
+  EXPECT_TRUE(mpcp->wants_boundary());
+  EXPECT_EQ(mpcp->boundary(1).granted, 0U);
+  EXPECT_EQ(mpcp->gpu().runs, kNobody);
+  mpcp->entered(0);
+  mpcp->submit(0);
+  mpcp->complete(0);
+  mpcp->leave(0);
+  mpcp->left(0);
+  EXPECT_EQ(mpcp->gpu().runs, 1U);  // the rest of 1 goes before the request of 2
+}
+
+TEST(FmlpPlus, TheLockGoesByTheTimeOfTheRequest) {
+  const auto fmlp = made(Policy::fmlp_plus, setup_of(3, 1));
+  enter_and_submit(*fmlp, 1);
+  fmlp->enter(2);
+  fmlp->enter(0);
+  EXPECT_FALSE(fmlp->wants_boundary());
+  fmlp->complete(1);
+  fmlp->leave(1);
+  EXPECT_EQ(fmlp->left(1).granted, 2U);
+}
+
+TEST(StreamPriority, LevelsKeepTheOrderAndNeighboursShare) {
+  const std::vector<PolicyTask> five = setup_of(5).tasks;
+  EXPECT_THAT(stream_levels(five, 6), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(stream_levels(five, 3), ElementsAre(0, 0, 1, 1, 2));
+  EXPECT_THAT(stream_levels(five, 1), ElementsAre(0, 0, 0, 0, 0));
+  std::vector<PolicyTask> mixed = setup_of(5, 2).tasks;
+  EXPECT_THAT(stream_levels(mixed, 3), ElementsAre(0, 0, 1, 2, 2));  // best-effort ones have the lowest to themselves
+  mixed[0].uses_gpu = false;
+  EXPECT_THAT(stream_levels(mixed, 3), ElementsAre(0, 0, 1, 2, 2));
+}
+
+TEST(StreamPriority, AHigherLevelGetsInAtABlockBoundaryAndEqualsWait) {
+  const auto streams = made(Policy::stream_priority, setup_of(4, 0, 2));  // levels 0 0 1 1
+  enter_and_submit(*streams, 2);
+  enter_and_submit(*streams, 3);
+  EXPECT_FALSE(streams->wants_boundary());
+  enter_and_submit(*streams, 1);
+  EXPECT_TRUE(streams->wants_boundary());
+  EXPECT_EQ(streams->gpu().runs, 2U);
+  streams->boundary(2);
+  EXPECT_EQ(streams->gpu().runs, 1U);
+  enter_and_submit(*streams, 0);
+  EXPECT_FALSE(streams->wants_boundary());  // the same level: first come, first served
+  streams->complete(1);
+  EXPECT_EQ(streams->gpu().runs, 0U);
+  streams->complete(0);
+  EXPECT_EQ(streams->gpu().runs, 2U);  // before 3, which was submitted later
+}
+
+class EveryPolicy : public ::testing::TestWithParam<Policy> {};
+
+TEST_P(EveryPolicy, RefusesEventsOutOfPlaceAndKeepsItsState) {
+  const auto policy = made(GetParam(), setup_of(2));
+  EXPECT_EQ(policy->enter(7).misuse, Misuse::unknown_task);
+  EXPECT_EQ(policy->cancel(7).misuse, Misuse::unknown_task);
+  EXPECT_EQ(policy->leave(0).misuse, Misuse::not_inside);
+  EXPECT_EQ(policy->submit(0).misuse, Misuse::not_inside);
+  EXPECT_EQ(policy->left(0).misuse, Misuse::not_inside);
+  enter_and_submit(*policy, 0);
+  EXPECT_EQ(policy->enter(0).misuse, Misuse::already_inside);
+  EXPECT_EQ(policy->leave(0).misuse, Misuse::not_inside);  // its work is with the GPU
+  EXPECT_EQ(policy->complete(1).misuse, Misuse::not_running);
+  EXPECT_EQ(policy->boundary(1).misuse, Misuse::not_running);
+  EXPECT_EQ(policy->gpu().runs, 0U);
+  EXPECT_EQ(policy->phase(0), Phase::submitted);
+}
+
+TEST_P(EveryPolicy, WorksWithEqualPrioritiesAndMoreThan64Tasks) {
+  PolicySetup setup = setup_of(100);
+  for (PolicyTask& task : setup.tasks) task.gpu_priority = 1;
+  const auto policy = made(GetParam(), std::move(setup));
+  EXPECT_EQ(policy->rank(0), 0U);
+  EXPECT_EQ(policy->rank(99), 99U);
+  for (TaskId task = 0; task < 100; ++task) {
+    enter_and_submit(*policy, task);
+    complete_and_leave(*policy, task);
+  }
+  EXPECT_EQ(policy->gpu().runs, kNobody);
+}
+
+// --- every order of events
+
+// A small system driven through every order of its events. A task runs `segments` segments, each with one boundary, and
+// may be cancelled once at any moment.
+class Explorer {
+ public:
+  Explorer(Policy which, std::size_t tasks, std::size_t best_effort, int segments)
+      : which_(which), setup_(setup_of(tasks, best_effort)), segments_(segments) {}
+
+  long explore() {
+    walk({});
+    return states_;
+  }
+
+ private:
+  enum class Event : std::uint8_t { enter, entered, submit, boundary, complete, leave, left, cancel };
+  struct Step {
+    Event event;
+    TaskId task;
+  };
+  struct Progress {
+    int segments_done = 0;
+    bool had_boundary = false;
+    bool cancelled = false;
+  };
+
+  // Plays the steps from the start; state machines are not copied.
+  std::unique_ptr<GpuPolicy> play(const std::vector<Step>& steps, std::vector<Progress>& progress) const {
+    auto policy = make_policy(which_, setup_);
+    progress.assign(setup_.tasks.size(), {});
+    for (const Step& step : steps) apply(**policy, step, progress[step.task]);
+    return std::move(*policy);
+  }
+
+  static void apply(GpuPolicy& policy, const Step& step, Progress& progress) {
+    switch (step.event) {
+      case Event::enter:
+        policy.enter(step.task);
+        break;
+      case Event::entered:
+        policy.entered(step.task);
+        break;
+      case Event::submit:
+        policy.submit(step.task);
+        break;
+      case Event::boundary:
+        policy.boundary(step.task);
+        progress.had_boundary = true;
+        break;
+      case Event::complete:
+        policy.complete(step.task);
+        progress.had_boundary = false;
+        break;
+      case Event::leave:
+        policy.leave(step.task);
+        break;
+      case Event::left:
+        policy.left(step.task);
+        ++progress.segments_done;
+        break;
+      case Event::cancel:
+        policy.cancel(step.task);
+        progress.cancelled = true;
+        progress.had_boundary = false;
+        break;
+    }
+  }
+
+  std::vector<Step> possible(const GpuPolicy& policy, const std::vector<Progress>& progress) const {
+    std::vector<Step> steps;
+    for (TaskId task = 0; task < progress.size(); ++task) {
+      const Phase phase = policy.phase(task);
+      const bool runs = policy.gpu().runs == task;
+      const bool has_more = progress[task].segments_done < segments_ && !progress[task].cancelled;
+      if (phase == Phase::idle && has_more) steps.push_back({Event::enter, task});
+      if (phase == Phase::entering) steps.push_back({Event::entered, task});
+      if (phase == Phase::inside) steps.push_back({Event::submit, task});
+      if (runs && !progress[task].had_boundary && policy.wants_boundary()) steps.push_back({Event::boundary, task});
+      if (runs) steps.push_back({Event::complete, task});
+      if (phase == Phase::completed) steps.push_back({Event::leave, task});
+      if (phase == Phase::leaving) steps.push_back({Event::left, task});
+      if (phase != Phase::idle && !progress[task].cancelled && task == 1) steps.push_back({Event::cancel, task});
+    }
+    return steps;
+  }
+
+  void walk(const std::vector<Step>& steps) {
+    std::vector<Progress> progress;
+    const auto policy = play(steps, progress);
+    ++states_;
+    check(*policy, progress, steps);
+    if (::testing::Test::HasFatalFailure()) return;
+    for (const Step& step : possible(*policy, progress)) {
+      std::vector<Step> next = steps;
+      next.push_back(step);
+      walk(next);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+
+  void check(const GpuPolicy& policy, const std::vector<Progress>& progress, const std::vector<Step>& steps) const {
+    SCOPED_TRACE(text_of(steps));
+    const TaskId runs = policy.gpu().runs;
+    if (runs != kNobody) {
+      ASSERT_EQ(policy.phase(runs), Phase::submitted);
+    }
+    check_owner(policy, runs);
+    // No lost task: whoever is not idle can go on, or waits for somebody who can.
+    if (!possible(policy, progress).empty()) return;
+    for (TaskId task = 0; task < progress.size(); ++task) {
+      ASSERT_EQ(policy.phase(task), Phase::idle) << "task " << task << " is stuck";
+      ASSERT_TRUE(progress[task].cancelled || progress[task].segments_done == segments_);
+    }
+  }
+
+  // The GPU does not idle and does not run the wrong work, except where the policy says so.
+  void check_owner(const GpuPolicy& policy, TaskId runs) const {
+    TaskId highest_submitted = kNobody;
+    bool kept_by_higher = false;
+    for (TaskId task = 0; task < policy.task_count(); ++task) {
+      const Phase phase = policy.phase(task);
+      const bool active = phase != Phase::idle && phase != Phase::enter_waiting && phase != Phase::entering;
+      if (phase == Phase::submitted && highest_submitted == kNobody) highest_submitted = task;
+      const bool real_time = !setup_.tasks[task].best_effort;
+      if (active && real_time && highest_submitted == kNobody) kept_by_higher = true;
+    }
+    const bool both_best_effort = runs != kNobody && highest_submitted != kNobody && setup_.tasks[runs].best_effort &&
+                                  setup_.tasks[highest_submitted].best_effort;
+    switch (which_) {
+      case Policy::gcaps:
+        if (kept_by_higher) {
+          ASSERT_EQ(runs, kNobody);
+        } else if (!both_best_effort) {
+          ASSERT_EQ(runs, highest_submitted);
+        }
+        break;
+      case Policy::gcaps_wc:
+        if (!both_best_effort) {
+          ASSERT_EQ(runs, highest_submitted);
+        }
+        break;
+      case Policy::tsg_rr:
+      case Policy::stream_priority:
+        ASSERT_EQ(runs == kNobody, highest_submitted == kNobody);
+        break;
+      default: {
+        // One lock: at most one task is past its request without waiting for it again.
+        int holders = 0;
+        for (TaskId task = 0; task < policy.task_count(); ++task) {
+          const Phase phase = policy.phase(task);
+          const bool inside = phase == Phase::entering || phase == Phase::inside || phase == Phase::completed ||
+                              phase == Phase::leaving;
+          if (inside || task == runs) ++holders;
+        }
+        ASSERT_LE(holders, 1);
+        if (highest_submitted != kNobody && holders == 0) {
+          ASSERT_NE(runs, kNobody);
+        }
+      }
+    }
+  }
+
+  static std::string text_of(const std::vector<Step>& steps) {
+    constexpr const char* kNames[] = {"enter", "entered", "submit", "boundary", "complete", "leave", "left", "cancel"};
+    std::string text = "events:";
+    for (const Step& step : steps) {
+      text += std::string(" ") + kNames[static_cast<std::size_t>(step.event)] + std::to_string(step.task);
+    }
+    return text;
+  }
+
+  Policy which_;
+  PolicySetup setup_;
+  int segments_;
+  long states_ = 0;
+};
+
+TEST_P(EveryPolicy, HoldsItsInvariantsInEveryOrderOfTwoTasks) {
+  EXPECT_GT(Explorer(GetParam(), 2, 0, 1).explore(), 100);
+  EXPECT_GT(Explorer(GetParam(), 2, 1, 1).explore(), 100);
+  EXPECT_GT(Explorer(GetParam(), 2, 2, 1).explore(), 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy,
+                         ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
+                                           Policy::fmlp_plus, Policy::stream_priority),
+                         [](const auto& policy) {
+                           std::string name(to_string(policy.param));
+                           for (char& c : name) {
+                             if (c == '-' || c == '+') c = '_';
+                           }
+                           return name;
+                         });
+
+TEST(MakePolicy, SaysWhatIsMissing) {
+  PolicySetup setup = setup_of(2, 0, 0);
+  setup.time_slice = Duration();
+  const auto rr = make_policy(Policy::tsg_rr, setup);
+  ASSERT_FALSE(rr);
+  EXPECT_EQ(rr.errors().front().place.pointer, "/platform/gpus/0/overheads/time_slice");
+  const auto streams = make_policy(Policy::stream_priority, setup);
+  ASSERT_FALSE(streams);
+  EXPECT_EQ(streams.errors().front().place.pointer, "/platform/gpus/0/stream_priorities");
+  EXPECT_FALSE(make_policy(Policy::server, setup));
+}
+
+}  // namespace
+}  // namespace rtgpu

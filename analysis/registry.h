@@ -8,8 +8,8 @@ namespace rtgpu {
 
 struct RegisteredAnalysis {
   AnalysisEntry entry;
-  BuildRecurrence build;
-  bool needs_time_slice;  // refuses a platform without platform.gpus[0].overheads.time_slice
+  BuildRecurrence build = nullptr;
+  bool needs_time_slice = false;  // refuses a platform without platform.gpus[0].overheads.time_slice
 };
 
 // nullptr if there is none.

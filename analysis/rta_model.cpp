@@ -58,7 +58,7 @@ std::vector<TaskIndex> real_time_tasks_by(const Taskset& taskset, Key key) {
 
 }  // namespace
 
-Result<RtaModel> RtaModel::of(const Taskset& taskset, WaitChoice wait) {
+Result<RtaModel> RtaModel::of(const Taskset& taskset, WaitChoice wait, CopySegments copies) {
   if (taskset.platform.gpus.size() != 1) {
     return unsupported("/platform/gpus", fmt::format("{} GPUs", taskset.platform.gpus.size()), "one GPU",
                        "Analyse each GPU with its tasks as a taskset of its own.");
@@ -69,6 +69,7 @@ Result<RtaModel> RtaModel::of(const Taskset& taskset, WaitChoice wait) {
     const std::vector<Segment>& segments = taskset.tasks[index].segments;
     for (std::size_t place = 0; place < segments.size(); ++place) {
       const std::string pointer = fmt::format("/tasks/{}/segments/{}", index, place);
+      if (copies == CopySegments::covered && std::holds_alternative<CopySegment>(segments[place])) continue;
       auto error = add_segment(segments[place], taskset.platform.gpus.front(), model.tasks_[index], pointer);
       if (error) errors.push_back(std::move(*error));
     }

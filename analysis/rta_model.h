@@ -29,11 +29,14 @@ struct RtaTask {
   bool best_effort = false;
 };
 
+// Whether an analysis has a place for copy segments.
+enum class CopySegments : std::uint8_t { refused, covered };
+
 class RtaModel {
  public:
   // Of a valid taskset that the recurrences cover. Errors (unsupported): several GPUs, copy segments, an exec that
   // cannot be told.
-  static Result<RtaModel> of(const Taskset& taskset, WaitChoice wait);
+  static Result<RtaModel> of(const Taskset& taskset, WaitChoice wait, CopySegments copies = CopySegments::refused);
 
   const RtaTask& task(TaskIndex index) const { return tasks_[index]; }
   std::size_t size() const { return tasks_.size(); }

@@ -1,0 +1,37 @@
+// The safe analyses of gcaps and gcaps-wc: context-level preemption through runlist updates of length epsilon.
+//
+// The core windows of i last from its release, or from the end of its exec, until it submits its next exec: they hold
+// its CPU time, its leave and enter calls, misc, and what it waits for meanwhile.
+//
+// Updates. Each enter and each leave of i runs one update, and may find the mutex taken by one of a task below it on
+// the GPU (best-effort ones included): epsilon each, 2 eta in all. Updates of tasks above it on the GPU count like
+// other work of theirs: in the mutex's queue, and on i's core where they run there. A task l below i on the core and on
+// the GPU may have asked for the mutex before i became ready, and be granted it while i is ready: once each time that i
+// comes back to its core, which is at the start of a core window and, unless it spins for the mutex, after each wait
+// for that.
+//
+// The core. A task h of hpp(i) has its CPU time, misc and updates. What comes before its first wait for the mutex is
+// ready at its release; while it waits it gives up the core, so what comes after counts from its latest completion, as
+// do all parts of later core windows. Where it does not give up the core (it spins, or epsilon is 0) whole core windows
+// become ready at the release and at the ends of its exec; spinning, h may also find the mutex taken by an update from
+// below, once a call.
+//
+// The GPU, gcaps-wc. While exec of i is pending the GPU runs it or exec of a task above it. Where a task h of hpp(i)
+// waits busily, i waits on the core while the GPU runs exec of h or of tasks above h: exec of those counts in core
+// windows as well.
+//
+// The GPU, gcaps. A task k above i keeps the GPU from the end of its enter to the end of its leave: held(k), which is
+// misc and what delays it on k's core, exec, and the way to the end of the leave, with what delays that. Times when a
+// task above k has the GPU are charged to that one.
+#pragma once
+
+#include "analysis/safe.h"
+
+namespace rtgpu {
+
+void build_gcaps_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
+void build_gcaps_wc_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
+// held(k) of each stage.
+void fill_gcaps_held(const SafeInput& input, TaskIndex k, KnownTask& known, WorkBudget& budget);
+
+}  // namespace rtgpu

@@ -1,0 +1,264 @@
+#include "analysis/safe.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rtgpu {
+namespace {
+
+// A set of bounds that still moves after this many rounds is cut short: what moves is given up.
+constexpr int kMaxRounds = 200;
+
+// The iteration over the real-time tasks of a taskset.
+class Iteration {
+ public:
+  Iteration(const StagedModel& model, const Taskset& taskset, BuildWindowed build, FillHeld fill_held,
+            const AnalysisOptions& options, WorkBudget& budget)
+      : model_(model), taskset_(taskset), build_(build), fill_held_(fill_held), options_(options), budget_(budget) {
+    for (TaskIndex task = 0; task < model.size(); ++task) {
+      const bool real_time = !model.task(task).best_effort;
+      known_.push_back(real_time ? start_of(task) : nothing_known(model.staged(task)));
+    }
+  }
+
+  std::vector<TaskResult> run() {
+    bool changed = true;
+    for (int round = 0; changed; ++round) {
+      changed = false;
+      for (const TaskIndex task : model_.order().cpu_order()) changed = update(task, round >= kMaxRounds) || changed;
+    }
+    std::vector<TaskResult> results;
+    for (TaskIndex task = 0; task < model_.size(); ++task) {
+      if (!model_.task(task).best_effort) results.push_back(result_of(task));
+    }
+    return results;
+  }
+
+ private:
+  Duration cap_of(TaskIndex task) const {
+    const RtaTask& sums = model_.task(task);
+    return (options_.beyond_deadline ? sums.period : sums.deadline) - sums.release_jitter;
+  }
+
+  KnownTask start_of(TaskIndex task) const {
+    KnownTask known = least_known(model_.staged(task));
+    if (options_.jitter == JitterSource::response) return known;
+    const Duration deadline = model_.task(task).deadline;
+    known.response = deadline;
+    std::ranges::fill(known.submitted, deadline);
+    std::ranges::fill(known.completed, deadline);
+    return known;
+  }
+
+  // Bounds the task by what is known of the others. Whether that changed what is known of it.
+  bool update(TaskIndex task, bool out_of_rounds) {
+    KnownTask& known = known_[task];
+    if (known.response.is_infinite()) return false;
+    solve_task(task);
+    KnownTask next = known_from_solution(task);
+    if (next == known) return false;
+    if (out_of_rounds) next = nothing_known(model_.staged(task));
+    known = std::move(next);
+    return true;
+  }
+
+  void solve_task(TaskIndex task) {
+    recurrence_.clear();
+    build_(SafeInput{model_, known_}, task, recurrence_);
+    solve(recurrence_, cap_of(task), budget_, solution_);
+  }
+
+  KnownTask known_from_solution(TaskIndex task) {
+    const Duration jitter = model_.task(task).release_jitter;
+    const Duration response = solution_.completions.back() + jitter;
+    if (response.is_infinite()) return nothing_known(model_.staged(task));
+    KnownTask next = known_[task];
+    for (std::size_t stage = 0; stage < next.submitted.size(); ++stage) {
+      next.waits[stage] = std::min(solution_.lengths[device_window(stage)], response);
+      if (options_.jitter == JitterSource::deadline) continue;
+      next.submitted[stage] = solution_.completions[host_window(stage)] + jitter;
+      next.completed[stage] = solution_.completions[device_window(stage)] + jitter;
+    }
+    if (options_.jitter == JitterSource::response) next.response = response;
+    if (fill_held_ != nullptr) fill_held_(SafeInput{model_, known_}, task, next, budget_);
+    return next;
+  }
+
+  TaskResult result_of(TaskIndex task) {
+    TaskResult result;
+    result.task = task;
+    if (budget_.evaluations <= 0) {
+      result.outcome = Outcome::limit_reached;
+      result.reason = fmt::format("stopped after {} evaluations of a charge", kMaxChargeEvaluations);
+      return result;
+    }
+    solve_task(task);
+    const RtaTask& sums = model_.task(task);
+    const Duration response = solution_.completions.back() + sums.release_jitter;
+    if (response.is_infinite()) {
+      set_unbounded(result);
+      return result;
+    }
+    result.bound = response;
+    result.outcome = response <= sums.deadline ? Outcome::bound : Outcome::not_schedulable;
+    if (!result.schedulable())
+      result.reason = fmt::format("the bound is past the deadline, {}", to_string(sums.deadline));
+    fill_terms(result);
+    return result;
+  }
+
+  // Why there is no bound: a task that it needs one from has none, or there is too much to do.
+  void set_unbounded(TaskResult& result) const {
+    const auto needed = std::ranges::find_if(recurrence_.groups, [&](const Group& group) {
+      return group.task != kNoTask && !model_.task(group.task).best_effort && group.unit.is_infinite() &&
+             known_[group.task].response.is_infinite() && depends_on_response(group);
+    });
+    if (needed != recurrence_.groups.end() && !is_too_much_alone(result.task)) {
+      result.outcome = Outcome::unknown;
+      result.reason =
+          fmt::format("depends on the response time of {}, which has no bound", taskset_.tasks[needed->task].name);
+    } else {
+      result.outcome = Outcome::not_schedulable;
+      result.reason = fmt::format("the recurrence passes the {}, {}", options_.beyond_deadline ? "period" : "deadline",
+                                  to_string(cap_of(result.task) + model_.task(result.task).release_jitter));
+    }
+  }
+
+  bool depends_on_response(const Group& group) const {
+    const auto first = recurrence_.streams.begin() + static_cast<std::ptrdiff_t>(group.first_stream);
+    return std::any_of(first, first + static_cast<std::ptrdiff_t>(group.stream_count),
+                       [](const Stream& stream) { return stream.whole.is_infinite() || stream.cost.is_infinite(); });
+  }
+
+  // Whether the task passes its cap even without what has no bound.
+  bool is_too_much_alone(TaskIndex task) const {
+    Duration own;
+    for (const Window& window : recurrence_.windows) own += window.own + window.blocking;
+    return own > cap_of(task);
+  }
+
+  void fill_terms(TaskResult& result) const {
+    const auto add = [&](Term term, TaskIndex whose, std::int64_t jobs, Duration amount) {
+      result.terms[static_cast<std::size_t>(term)] += amount;
+      if (options_.explain && amount != Duration()) result.contributions.push_back({term, whose, jobs, amount});
+    };
+    Duration own = model_.task(result.task).release_jitter;
+    for (const Window& window : recurrence_.windows) own += window.own;
+    for (const Constant& constant : recurrence_.constants) {
+      add(constant.term, constant.task, constant.jobs, constant.amount);
+    }
+    for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
+      add(recurrence_.groups[place].term, recurrence_.groups[place].task, 1, solution_.charged[place]);
+    }
+    add(Term::own, result.task, 1, own);
+  }
+
+  const StagedModel& model_;
+  const Taskset& taskset_;
+  BuildWindowed build_;
+  FillHeld fill_held_;
+  const AnalysisOptions& options_;
+  WorkBudget& budget_;
+  std::vector<KnownTask> known_;
+  WindowedRecurrence recurrence_;
+  WindowedSolution solution_;
+};
+
+Duration longest_copy(const StagedTask& task) {
+  Duration longest;
+  for (const DeviceStage& device : task.devices) {
+    if (device.is_copy) longest = std::max(longest, device.work);
+  }
+  return longest;
+}
+
+// The longest copy of a task below i on an engine.
+Duration longest_copy_below(const SafeInput& input, TaskIndex i, int engine) {
+  Duration longest;
+  for (TaskIndex other = 0; other < input.model.size(); ++other) {
+    if (other == i || input.model.is_higher_on_gpu(other, i)) continue;
+    for (const DeviceStage& device : input.staged(other).devices) {
+      if (device.is_copy && device.copy_engine == engine) longest = std::max(longest, device.work);
+    }
+  }
+  return longest;
+}
+
+void add_copies_of(const SafeInput& input, TaskIndex other, WindowedRecurrence& recurrence) {
+  const StagedTask& task = input.staged(other);
+  recurrence.add_group(Term::copy, other, WindowKind::copy);
+  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+    const DeviceStage& device = task.devices[stage];
+    if (!device.is_copy) continue;
+    const Duration carry = carry_of(input.known[other].completed[stage], device.work);
+    recurrence.add_stream({device.work, input.task(other).period, {}, carry, carry});
+  }
+  recurrence.add_together(input.task(other).period, input.known[other].response);
+}
+
+}  // namespace
+
+std::vector<TaskResult> bound_all_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
+                                       FillHeld fill_held, const AnalysisOptions& options, WorkBudget& budget) {
+  return Iteration(model, taskset, build, fill_held, options, budget).run();
+}
+
+Duration carry_of(Duration completion, Duration cost) {
+  return std::max(completion - cost, Duration());
+}
+
+void add_windows(const SafeInput& input, TaskIndex i, bool misc_on_host, WindowedRecurrence& recurrence) {
+  const StagedTask& task = input.staged(i);
+  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+    const DeviceStage& device = task.devices[stage];
+    const Duration misc_here = misc_on_host || device.is_copy ? device.misc : Duration();
+    recurrence.windows.push_back({WindowKind::host, task.host[stage] + misc_here, {}, 1, {}});
+    const Duration own = device.work - device.launches + (device.misc - misc_here);
+    const WindowKind kind = device.is_copy ? WindowKind::copy : WindowKind::gpu;
+    recurrence.windows.push_back({kind, own, device.is_copy ? own : Duration(), 1, {}});
+    recurrence.block(device_window(stage), Term::overhead, i, 1, device.launches);
+  }
+  recurrence.windows.push_back({WindowKind::host, task.host.back(), {}, 1, {}});
+}
+
+void add_unlocked_core_group(const SafeInput& input, TaskIndex h, WindowedRecurrence& recurrence) {
+  const StagedTask& task = input.staged(h);
+  const RtaTask& sums = input.task(h);
+  const KnownTask& known = input.known[h];
+  const Duration on_core = task.cpu_total() + task.misc_total();
+  recurrence.add_group(Term::cpu_preemption, h, WindowKind::host);
+  if (task.busy || task.devices.empty()) {
+    Duration occupied = on_core;
+    for (std::size_t stage = 0; stage < task.devices.size(); ++stage) occupied += known.waits[stage];
+    recurrence.add_stream({occupied, sums.period, sums.release_jitter, {}, sums.release_jitter});
+    return;
+  }
+  for (std::size_t stage = 0; stage <= task.devices.size(); ++stage) {
+    const Duration misc = stage < task.devices.size() ? task.devices[stage].misc : Duration();
+    const Duration released = stage == 0 ? sums.release_jitter : known.completed[stage - 1];
+    recurrence.add_stream({task.host[stage] + misc, sums.period, released, {}, released});
+  }
+  recurrence.add_together(sums.period, known.response);
+}
+
+void add_copies(const SafeInput& input, TaskIndex i, bool by_priority, WindowedRecurrence& recurrence) {
+  if (!input.model.has_copies()) return;
+  const StagedTask& task = input.staged(i);
+  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+    if (!task.devices[stage].is_copy || !by_priority) continue;
+    recurrence.block(device_window(stage), Term::copy, kNoTask, 1,
+                     longest_copy_below(input, i, task.devices[stage].copy_engine));
+  }
+  for (TaskIndex other = 0; other < input.model.size(); ++other) {
+    if (other == i || (by_priority && !input.model.is_higher_on_gpu(other, i))) continue;
+    add_copies_of(input, other, recurrence);
+    // First come, first served: of each other task one copy may be ahead.
+    if (!by_priority) recurrence.groups.back().unit = longest_copy(input.staged(other));
+  }
+}
+
+}  // namespace rtgpu

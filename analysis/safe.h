@@ -1,0 +1,65 @@
+// What the safe analyses have in common: the interface to the iteration over a taskset, and the parts of a recurrence
+// that do not depend on the policy.
+#pragma once
+
+#include "analysis/analysis.h"
+#include "analysis/fixed_point.h"
+#include "analysis/stages.h"
+#include "analysis/windowed.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace rtgpu {
+
+// What an analysis knows when it bounds a task.
+struct SafeInput {
+  const StagedModel& model;
+  std::span<const KnownTask> known;  // by task
+
+  const StagedTask& staged(TaskIndex task) const { return model.staged(task); }
+  const RtaTask& task(TaskIndex index) const { return model.task(index); }
+};
+
+// Fills in the recurrence of task i, whose windows are, for each device stage: one on the core, one with the device;
+// and a last one on the core. Release jitter of i itself apart.
+using BuildWindowed = void (*)(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
+// Fills in how long task i holds the GPU in each stage, from the windows of its solved recurrence.
+using FillHeld = void (*)(const SafeInput& input, TaskIndex i, KnownTask& known, WorkBudget& budget);
+
+// Bounds of every real-time task, in the order of the taskset.
+//
+// Recurrences depend on each other's results, in circles too (a lower-priority task may block, a turn is taken by all).
+// The bounds are the least ones that are consistent with each other: iteration starts from the demand of each task
+// alone and only rises. A consistent set of bounds is safe: the first job in time that exceeds its bound would have
+// done so while all others kept theirs up to then, which its recurrence rules out. A task whose bound passes its
+// deadline is given up: it counts as having none, and those that need one from it get none either.
+std::vector<TaskResult> bound_all_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
+                                       FillHeld fill_held, const AnalysisOptions& options, WorkBudget& budget);
+
+// Latest completion less cost: the jitter of a stream in a window that may begin anywhere.
+Duration carry_of(Duration completion, Duration cost);
+
+// The index of the core window before device stage `stage`, of the stage's own window, and of the last core window.
+constexpr std::size_t host_window(std::size_t stage) {
+  return 2 * stage;
+}
+constexpr std::size_t device_window(std::size_t stage) {
+  return 2 * stage + 1;
+}
+
+// Adds the windows of i: on the core its CPU time and, with `misc_on_host`, misc; with the GPU or a copy engine the
+// work, for the GPU with misc unless `misc_on_host`. Launches count as own here; the caller need not.
+void add_windows(const SafeInput& input, TaskIndex i, bool misc_on_host, WindowedRecurrence& recurrence);
+
+// How the work of a higher-priority task on the same core delays others where its policy never holds it back: streams
+// for CPU time and misc, released by its release and by the ends of its device work. A task that waits busily occupies
+// the core from its release until its completion.
+void add_unlocked_core_group(const SafeInput& input, TaskIndex h, WindowedRecurrence& recurrence);
+
+// Copies of others: in a copy window, one that runs and is of lower priority (or, `by_priority` false, one of each
+// other task), and those of higher priority.
+void add_copies(const SafeInput& input, TaskIndex i, bool by_priority, WindowedRecurrence& recurrence);
+
+}  // namespace rtgpu

@@ -1,0 +1,110 @@
+// The cores of a simulated run: partitioned preemptive fixed priorities, with the policy's boost above them.
+#include "analysis/simulation/run.h"
+
+namespace rtgpu {
+
+// Tasks in a state that needs the core want it, and so does one that waits without giving it up.
+bool Simulator::Run::wants_core(std::uint32_t task) const {
+  switch (jobs_[task].state) {
+    case JobState::idle:
+      return false;
+    case JobState::enter_waiting:
+    case JobState::leave_waiting:
+      return tasks_[task].spins;
+    case JobState::gpu:
+    case JobState::copy:
+      return tasks_[task].busy;
+    default:
+      return true;
+  }
+}
+
+bool Simulator::Run::takes_time_on_core(std::uint32_t task) const {
+  switch (jobs_[task].state) {
+    case JobState::cpu:
+    case JobState::entering:
+    case JobState::misc:
+    case JobState::leaving:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Simulator::Run::dispatch(std::size_t core) {
+  const TaskId boosted = policy_->boosted();
+  if (boosted != kNobody && tasks_[boosted].core == core && wants_core(boosted)) {
+    running_[core] = boosted;
+    return;
+  }
+  running_[core] = kNone;
+  for (const std::uint32_t task : on_core_[core]) {
+    if (!wants_core(task)) continue;
+    running_[core] = task;
+    return;
+  }
+}
+
+// Dispatches until nothing more happens at this moment.
+void Simulator::Run::settle() {
+  while (any_touched_) {
+    any_touched_ = false;
+    for (std::size_t core = 0; core < running_.size(); ++core) {
+      if (is_touched_[core] == 0) continue;
+      is_touched_[core] = 0;
+      dispatch(core);
+      if (running_[core] != kNone) step_on_core(running_[core]);
+    }
+  }
+}
+
+// Takes the running task to its next state if it has nothing left to do on the core in this one.
+void Simulator::Run::step_on_core(std::uint32_t task) {
+  SimJob& job = jobs_[task];
+  if (takes_time_on_core(task) && job.on_core_left > 0) return;
+  switch (job.state) {
+    case JobState::cpu:
+      end_segment(task);
+      break;
+    case JobState::to_enter:
+      job.state = JobState::enter_waiting;
+      apply(policy_->enter(task));
+      break;
+    case JobState::entering:
+      job.state = JobState::misc;
+      job.on_core_left = draw(task, tasks_[task].segments[job.segment].on_core, SimPart::misc);
+      apply(policy_->entered(task));
+      break;
+    case JobState::misc:
+      submit_exec(task);
+      break;
+    case JobState::to_leave:
+      job.state = JobState::leave_waiting;
+      apply(policy_->leave(task));
+      break;
+    case JobState::leaving:
+      apply(policy_->left(task));
+      end_segment(task);
+      break;
+    case JobState::to_copy:
+      submit_copy(task);
+      break;
+    case JobState::copied:
+      end_segment(task);
+      break;
+    default:
+      return;  // waits, without giving up the core
+  }
+  ++observation_.events;
+  touch(task);
+}
+
+// A call that was granted: it takes up to `cost` on the core.
+void Simulator::Run::call(std::uint32_t task, JobState state, Nanoseconds cost) {
+  SimJob& job = jobs_[task];
+  job.state = state;
+  job.on_core_left = draw(task, {0, cost}, state == JobState::entering ? SimPart::enter : SimPart::leave);
+  touch(task);
+}
+
+}  // namespace rtgpu

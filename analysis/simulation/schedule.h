@@ -1,0 +1,77 @@
+// A recorded schedule: what every task, core and engine did at every moment.
+#pragma once
+
+#include "analysis/analysis.h"
+#include "rtgpu/time.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rtgpu {
+
+// What a job is doing. States marked (core) want the task's core.
+enum class JobState : std::uint8_t {
+  idle,           // no job
+  cpu,            // a CPU segment (core)
+  to_enter,       // about to ask to be let in (core; takes no time once it runs)
+  enter_waiting,  // waits to be let in: suspended, or spinning on the core
+  entering,       // its enter call (core)
+  misc,           // misc of a GPU segment (core)
+  gpu,            // its work is with the GPU: suspended, or waiting busily on the core
+  to_leave,       // its work is done, about to ask to leave (core; takes no time)
+  leave_waiting,  // waits for the leave call: suspended, or spinning on the core
+  leaving,        // its leave call (core)
+  to_copy,        // about to submit a copy (core; takes no time)
+  copy,           // its copy is with the copy engine: suspended, or waiting busily on the core
+  copied,         // its copy is done, about to go on (core; takes no time)
+};
+
+// Each kind of interval is recorded in the order of time; neighbours that are alike are one. Times are from the start
+// of the run. `job` counts the jobs of a task from 0.
+struct TaskInterval {
+  TaskIndex task = kNoTask;
+  std::int64_t job = 0;
+  std::size_t segment = 0;
+  JobState state = JobState::idle;
+  bool boosted = false;
+  Duration begin;
+  Duration end;
+};
+struct CoreInterval {
+  int core = 0;
+  TaskIndex task = kNoTask;
+  Duration begin;
+  Duration end;
+};
+struct GpuInterval {
+  TaskIndex task = kNoTask;
+  bool switching = false;  // moving to the task's context
+  Duration begin;
+  Duration end;
+};
+struct CopyInterval {
+  int engine = 0;
+  TaskIndex task = kNoTask;
+  Duration begin;
+  Duration end;
+};
+struct JobRecord {
+  TaskIndex task = kNoTask;
+  std::int64_t job = 0;
+  Duration nominal_release;
+  Duration release;     // with jitter
+  Duration completion;  // infinite if the run ended before
+  bool missed = false;  // real-time, and not complete by its deadline
+};
+
+struct Schedule {
+  std::vector<TaskInterval> tasks;  // by begin, then task
+  std::vector<CoreInterval> cores;
+  std::vector<GpuInterval> gpu;
+  std::vector<CopyInterval> copies;
+  std::vector<JobRecord> jobs;  // by completion
+  Duration end;
+};
+
+}  // namespace rtgpu

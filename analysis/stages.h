@@ -1,0 +1,89 @@
+// A job as the windows of its response: work on its core, then on a device, in turn.
+#pragma once
+
+#include "analysis/analysis.h"
+#include "analysis/rta_model.h"
+#include "rtgpu/result.h"
+#include "rtgpu/time.h"
+#include "taskset/taskset.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rtgpu {
+
+// A GPU segment, or a copy. Times are worst cases.
+struct DeviceStage {
+  bool is_copy = false;
+  Duration misc;  // on the core, before it
+  Duration work;  // exec with the launches of further slices, or the copy
+  Duration launches;
+  // The longest time that the GPU works on it between two boundaries, by kind.
+  Duration longest_slice;         // of a segment in slices
+  Duration longest_block;         // between two thread-block boundaries
+  bool is_interruptible = false;  // has boundaries of thread blocks
+  std::int64_t slices = 1;
+  std::int64_t time_slices = 0;  // ceil(work / L); 0 if L is not known
+  int copy_engine = 0;
+};
+
+struct StagedTask {
+  std::vector<Duration> host;        // CPU time before each device stage, and after the last: one more than those
+  std::vector<DeviceStage> devices;  // in order
+  bool busy = false;                 // while its device work is pending it holds its core
+  bool spins = false;                // while it waits to be let in
+
+  Duration cpu_total() const;       // C
+  Duration misc_total() const;      // Gm
+  Duration gpu_total() const;       // Ge
+  std::int64_t gpu_stages() const;  // eta
+};
+
+// What stands for the response of a task so far. Infinite where there is no bound.
+struct KnownTask {
+  Duration response;
+  std::vector<Duration> submitted;  // by device stage: from the release until its work is handed in, at the latest
+  std::vector<Duration> completed;  // by device stage: until its work is done
+  std::vector<Duration> waits;      // by device stage: the length of its window with the device
+  std::vector<Duration> held;       // by device stage: how long it holds the GPU at most (gcaps)
+  friend bool operator==(const KnownTask&, const KnownTask&) = default;
+};
+
+class StagedModel {
+ public:
+  static Result<StagedModel> of(const Taskset& taskset, WaitChoice wait);
+
+  const RtaModel& order() const { return order_; }
+  const StagedTask& staged(TaskIndex task) const { return staged_[task]; }
+  const RtaTask& task(TaskIndex task) const { return order_.task(task); }
+  const Overheads& overheads() const { return order_.overheads(); }
+  std::size_t size() const { return staged_.size(); }
+  // Every task, best-effort ones included, that uses the GPU.
+  std::span<const TaskIndex> gpu_users() const { return order_.gpu_users(); }
+  // Every task of the core of `task` with lower CPU priority, best-effort ones included.
+  const std::vector<TaskIndex>& lower_on_core(TaskIndex task) const { return lower_on_core_[task]; }
+  // Whether `a` goes before `b` on the GPU: real-time before best-effort, then by GPU priority.
+  bool is_higher_on_gpu(TaskIndex a, TaskIndex b) const { return gpu_rank_[a] < gpu_rank_[b]; }
+  int stream_level(TaskIndex task) const { return stream_levels_[task]; }
+  bool has_copies() const { return has_copies_; }
+
+ private:
+  explicit StagedModel(RtaModel order) : order_(std::move(order)) {}
+
+  RtaModel order_;
+  std::vector<StagedTask> staged_;
+  std::vector<std::vector<TaskIndex>> lower_on_core_;
+  std::vector<std::size_t> gpu_rank_;
+  std::vector<int> stream_levels_;
+  bool has_copies_ = false;
+};
+
+// What the demand of a task alone takes: the start of the iteration.
+KnownTask least_known(const StagedTask& task);
+// No bound at all.
+KnownTask nothing_known(const StagedTask& task);
+
+}  // namespace rtgpu

@@ -1,0 +1,113 @@
+// Response times of jobs that alternate between their core and a device: bounds from windows.
+//
+// The response of a job is a sequence of windows: on its core ("host": from the release, or from the end of its last
+// device work, until it has handed in the next), with the GPU (or waiting for it), with a copy engine. In each window
+// the job is delayed only by what uses the resource of that window. Interference of a group of work in the whole
+// response is at most
+//   (a) what can run in a window as long as the whole response, and
+//   (b) the sum of what can run in each of the windows in which it can delay the job,
+// so the smaller of the two may be charged, group by group.
+//
+// Why the least fixed points bound the response. Let t0 be the start of the interval of higher-priority activity on the
+// core that contains the job's release (the release itself if there is none). In [t0, completion) every instant is one
+// of: own execution; execution of a group; a blocking that is a constant of its window. For every t < completion - t0
+// the job is not complete at t0 + t, so t < own + constants + sum of the groups' work in [t0, t0 + t); as the right
+// side is monotone in t and holds for every prefix, no fixed point lies below completion - t0. The same argument holds
+// for a single window, with the start of the higher-priority activity on that window's resource in place of t0, and for
+// a prefix of the job.
+#pragma once
+
+#include "analysis/analysis.h"
+#include "analysis/fixed_point.h"
+#include "rtgpu/time.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rtgpu {
+
+enum class WindowKind : std::uint8_t { host, gpu, copy };
+
+// Set of window kinds.
+class WindowKinds {
+ public:
+  constexpr WindowKinds() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): one kind is a set of kinds.
+  constexpr WindowKinds(WindowKind kind) : bits_(1U << static_cast<unsigned>(kind)) {}
+  constexpr WindowKinds operator|(WindowKinds other) const { return WindowKinds(bits_ | other.bits_); }
+  constexpr bool contains(WindowKind kind) const { return (bits_ & (1U << static_cast<unsigned>(kind))) != 0; }
+
+ private:
+  explicit constexpr WindowKinds(unsigned bits) : bits_(bits) {}
+  unsigned bits_ = 0;
+};
+constexpr WindowKinds operator|(WindowKind a, WindowKind b) {
+  return WindowKinds(a) | WindowKinds(b);
+}
+
+struct Window {
+  WindowKind kind = WindowKind::host;
+  Duration own;            // the job's own demand in it
+  Duration tail;           // the last part of `own`, which once begun is not delayed any more
+  std::int64_t units = 0;  // how many units of a group with a unit can delay the job in it
+  Duration blocking;       // constants; filled by WindowedRecurrence::block()
+};
+
+// One activity of a task a job: at most ceil((t + jitter) / period) times `cost` in a window of length t.
+//
+// Two jitters are right. In any window: the latest completion after the release, less the cost (what a job leaves for
+// the window starts that much later than its release at the latest, or is smaller by as much as it starts later). In a
+// window that begins when none of the work is ready, as windows extended to the start of higher-priority activity do:
+// the latest time after the release at which the work becomes ready.
+struct Stream {
+  Duration cost;
+  Duration period;
+  Duration on_host;    // jitter in a core window
+  Duration on_device;  // jitter in a window with the GPU or a copy engine
+  Duration whole;      // jitter in the whole response
+};
+
+// Work of one task that delays the job in windows of some kinds.
+struct Group {
+  Term term = Term::own;
+  TaskIndex task = kNoTask;
+  WindowKinds kinds;
+  std::size_t first_stream = 0;
+  std::size_t stream_count = 0;
+  // All streams together, seen as one: the same work with another jitter. Infinite cost: no such view.
+  Stream together{Duration::infinite(), Duration::nanoseconds(1), {}, {}, {}};
+  // In a window of `units` u the group delays the job by at most u times this.
+  Duration unit = Duration::infinite();
+};
+
+// What bounds a job.
+struct WindowedRecurrence {
+  std::vector<Window> windows;
+  std::vector<Constant> constants;  // blocking and overhead, for the explanation; their sum is in the windows
+  std::vector<Stream> streams;
+  std::vector<Group> groups;
+
+  void clear();
+  // A constant delay in a window.
+  void block(std::size_t window, Term term, TaskIndex task, std::int64_t times, Duration each);
+  // Starts a group; its streams are added after it.
+  Group& add_group(Term term, TaskIndex task, WindowKinds kinds);
+  // Adds a stream to the last group. Zero costs are left out.
+  void add_stream(Stream stream);
+  // Sees the streams of the last group together as well, for a job that is complete by `response`: whatever the order
+  // of its parts, what it leaves for a window that begins anywhere starts by then, less all of its cost.
+  void add_together(Duration period, Duration response);
+};
+
+struct WindowedSolution {
+  std::vector<Duration>
+      lengths;  // by window, alone, with its tail; infinite where there is no bound at or below the cap
+  std::vector<Duration> completions;  // by window: of the job up to its end, from the release (jitter apart); likewise
+  std::vector<Duration> charged;      // by group, in the whole response
+};
+
+// The bounds of every prefix of the job that are at or below `cap`.
+void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution);
+
+}  // namespace rtgpu

@@ -99,7 +99,7 @@ struct DocumentStream::State {
   bool more_after(std::size_t from);
 
   Error broken();
-  Error too_large();
+  Error too_large() const;
   Result<std::optional<DocumentText>> whole();
   Result<std::optional<DocumentText>> next_line();
   bool skip_to_text();
@@ -197,7 +197,7 @@ Error DocumentStream::State::broken() {
   return io_error(name, "an error while reading", "a readable file");
 }
 
-Error DocumentStream::State::too_large() {
+Error DocumentStream::State::too_large() const {
   Error error;
   error.code = ErrorCode::limit;
   error.place.source = name;

@@ -35,9 +35,9 @@ std::string unescaped_token(std::string_view token) {
 
 }  // namespace
 
-std::string pointer_token(std::string_view token) {
+std::string pointer_token(std::string_view key) {
   std::string escaped;
-  for (const char c : token) {
+  for (const char c : key) {
     if (c == '~') {
       escaped += "~0";
     } else if (c == '/') {
@@ -112,7 +112,7 @@ class JsonDocument::Builder {
 
   template <class Integer>
   bool add_integer(Integer value) {
-    std::array<char, 24> digits;
+    std::array<char, 24> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
     return add(JsonKind::number, {digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
   }

@@ -47,7 +47,7 @@ class JsonReport {
 
  private:
   struct Item {
-    NodeId node;
+    NodeId node{};
     Error error;
   };
 

@@ -1,6 +1,7 @@
 #include "tests/support/random_taskset.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <string>
@@ -187,8 +188,9 @@ Taskset Maker::taskset() {
   std::vector<std::vector<std::int64_t>> shares;
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const int count = (options_.tasks - cpu + cpus - 1) / cpus;
-    shares.push_back(count > 0 ? split(options_.utilisation_percent * 10'000, static_cast<std::size_t>(count))
-                               : std::vector<std::int64_t>{});
+    shares.push_back(count > 0
+                         ? split(std::int64_t{options_.utilisation_percent} * 10'000, static_cast<std::size_t>(count))
+                         : std::vector<std::int64_t>{});
   }
   for (int i = 0; i < options_.tasks; ++i) {
     const auto cpu = static_cast<std::size_t>(i % cpus);
@@ -214,8 +216,9 @@ void Maker::add_features(Taskset& taskset) {
 }
 
 void Maker::add_features(Task& task) {
-  static const char* const kSuffixes[] = {"", " \"quoted\"", "/~\\", "\n\t\x01", "\u00e9\u4e2d\U0001f600", "\x7f"};
-  task.name += kSuffixes[pick(0, 5)];
+  constexpr std::array<const char*, 6> kSuffixes = {"",    " \"quoted\"", "/~\\", "\n\t\x01", "\u00e9\u4e2d\U0001f600",
+                                                    "\x7f"};
+  task.name += kSuffixes[static_cast<std::size_t>(pick(0, 5))];
   if (maybe(30)) task.memory = maybe(50) ? pick(0, 1'000'000'000) : pick(0, 64) << 28;
   if (maybe(30)) task.lock_wait = LockWait::spin;
   for (Segment& segment : task.segments) {

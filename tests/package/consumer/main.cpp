@@ -1,10 +1,10 @@
 // What a user of the installed libraries writes: reads a taskset, analyses it, prints a bound a line.
-#include <iostream>
-#include <string>
-
 #include "analysis/analysis.h"
 #include "rtgpu/error.h"
 #include "taskset/json.h"
+
+#include <iostream>
+#include <string>
 
 namespace {
 

@@ -126,6 +126,8 @@ constexpr std::array kTaskFields = {
 static_assert(kTaskFields[kDeadlineField].key == "deadline" && kTaskFields[kPriorityField].key == "priority" &&
               kTaskFields[kGpuPriorityField].key == "gpu_priority");
 
+using TaskFields = std::bitset<kTaskFields.size()>;
+
 void reject_deadline(JsonValues& values, JsonValue object) {
   for (const JsonValue member : object) {
     if (member.key() != "deadline") continue;
@@ -134,20 +136,34 @@ void reject_deadline(JsonValues& values, JsonValue object) {
   }
 }
 
+// Gives what could not be read a value that breaks no rule, so that the rules apply to the rest of the task and nothing
+// is reported twice. The document is refused in any case.
+void repair(Task& task, const TaskFields& faulty, std::size_t index) {
+  const auto is_faulty = [&](std::string_view key) {
+    return faulty[static_cast<std::size_t>(std::ranges::find(kTaskFields, key, &Field<Task>::key) -
+                                           kTaskFields.begin())];
+  };
+  if (is_faulty("name")) task.name = fmt::format("\n{}", index);  // hardly the name of another task
+  if (is_faulty("period")) task.period = kMaxTime;
+  if (is_faulty("deadline")) task.deadline = task.period;
+  if (is_faulty("segments")) task.segments.assign(1, CpuSegment{});
+}
+
 void read_task(JsonValues& values, JsonValue object, Draft& draft) {
-  const std::size_t errors = values.report().size() - values.isolated_errors();
   Task& task = draft.taskset.tasks.emplace_back();
-  std::bitset<kTaskFields.size()> seen;
-  if (values.expect(object, JsonKind::object, "an object that describes a task")) {
-    seen = read_fields(values, object, kTaskFields, task);
-    for (std::size_t unknown = object.size() - seen.count(); unknown > 0; --unknown) values.count_isolated_error();
+  TaskFields seen;
+  TaskFields faulty;
+  const bool is_object = values.expect(object, JsonKind::object, "an object that describes a task");
+  if (is_object) {
+    seen = read_fields(values, object, kTaskFields, task, &faulty);
     if (task.best_effort && seen[kDeadlineField]) reject_deadline(values, object);
   }
-  if (!seen[kDeadlineField]) task.deadline = task.period;
-  draft.priority_given.push_back(seen[kPriorityField]);
-  draft.gpu_priority_given.push_back(seen[kGpuPriorityField]);
+  if (faulty.any()) repair(task, faulty, draft.nodes.size());
+  if (!seen[kDeadlineField] || task.best_effort) task.deadline = task.period;
+  draft.priority_given.push_back(seen[kPriorityField] && !faulty[kPriorityField]);
+  draft.gpu_priority_given.push_back(seen[kGpuPriorityField] && !faulty[kGpuPriorityField]);
   draft.nodes.push_back(object.id());
-  draft.scope.sound.push_back(values.report().size() - values.isolated_errors() == errors);
+  draft.scope.sound.push_back(is_object);
 }
 
 void read_tasks(JsonValues& values, JsonValue array, Draft& draft) {

@@ -70,7 +70,6 @@ void JsonValues::reject_key(JsonValue member, const std::vector<std::string_view
 }
 
 void JsonValues::reject_choice(JsonValue value, const std::vector<std::string_view>& words) {
-  count_isolated_error();
   const bool text = value.kind() == JsonKind::string;
   const std::string_view near = text ? nearest(value.text(), words) : std::string_view();
   std::string expected;

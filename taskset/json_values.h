@@ -32,9 +32,6 @@ class JsonValues {
   JsonValues(JsonReport& report, TimeUnit unit) : report_(report), unit_(unit) {}
 
   JsonReport& report() { return report_; }
-  // Errors so far that leave the rest of their object as it is, such as words that are none of the choices.
-  std::size_t isolated_errors() const { return isolated_errors_; }
-  void count_isolated_error() { ++isolated_errors_; }
   void set_unit(TimeUnit unit) { unit_ = unit; }
 
   void read_time(JsonValue value, Duration& out, Rounding rounding);
@@ -75,7 +72,6 @@ class JsonValues {
 
   JsonReport& report_;
   TimeUnit unit_;
-  std::size_t isolated_errors_ = 0;
 };
 
 // A key of an object, and how its value is read into a Target.
@@ -87,11 +83,13 @@ struct Field {
 };
 
 // Reads the members of an object by its fields; reports unknown and missing keys. Returns which fields there are.
-// Of a key that is given twice the first value counts; the document reports the second.
+// Of a key that is given twice the first value counts; the document reports the second. `faulty`, if given, receives
+// the fields whose value could not be read or is missing.
 template <class Target, std::size_t N>
 std::bitset<N> read_fields(JsonValues& values, JsonValue object, const std::array<Field<Target>, N>& fields,
-                           Target& target) {
+                           Target& target, std::bitset<N>* faulty = nullptr) {
   std::bitset<N> seen;
+  std::bitset<N> bad;
   for (const JsonValue member : object) {
     const std::string_view key = member.key();
     std::size_t i = 0;
@@ -101,15 +99,19 @@ std::bitset<N> read_fields(JsonValues& values, JsonValue object, const std::arra
       for (const Field<Target>& field : fields) known.push_back(field.key);
       values.reject_key(member, known);
     } else if (!seen[i]) {
+      const std::size_t errors = values.report().size();
       seen.set(i);
       fields[i].read(values, member, target);
+      bad[i] = values.report().size() != errors;
     }
   }
   for (std::size_t i = 0; i < N; ++i) {
     if (!seen[i] && !fields[i].required.empty()) {
       values.report().add_missing(object, fields[i].key, std::string(fields[i].required));
+      bad.set(i);
     }
   }
+  if (faulty != nullptr) *faulty = bad;
   return seen;
 }
 

@@ -80,6 +80,11 @@ const std::vector<BadInput> kBadInputs = {
     {"EqualPriorities", two_tasks("b", 1), {"/tasks/1/priority"}},
     {"NoVersion", R"({"platform": {"cpus": 1}, "tasks": []})", {"rtgpu"}},
     {"OtherVersion", R"({"rtgpu": 2, "platform": {"cpus": 1}, "tasks": []})", {"/rtgpu"}},
+    {"TheRestOfABadTask",
+     R"({"rtgpu": 1, "platform": {"cpus": 1}, "tasks": [
+          {"name": "a", "perid": 5, "cpu": 3, "segments": [{"cpu": 1}]}, {"name": "a", "period": "5 ms", "segments": []}]})",
+     {"/tasks/0/period", "/tasks/0/perid", "/tasks/0/cpu", "/tasks/1/name", "/tasks/1/period", "/tasks/1/segments",
+      "6 errors"}},
     {"SeveralAtOnce", task_with("0", R"(, "cpu": 9, "wait": "buzy")"), {"/tasks/0/cpu", "/tasks/0/wait", "3 errors"}},
 };
 

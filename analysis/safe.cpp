@@ -245,6 +245,14 @@ void add_unlocked_core_group(const SafeInput& input, TaskIndex h, WindowedRecurr
   recurrence.add_together(sums.period, known.response);
 }
 
+void block_gpu_windows(const SafeInput& input, TaskIndex i, TaskIndex by, Duration amount,
+                       WindowedRecurrence& recurrence) {
+  const StagedTask& task = input.staged(i);
+  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+    if (!task.devices[stage].is_copy) recurrence.block(device_window(stage), Term::gpu_blocking, by, 1, amount);
+  }
+}
+
 void add_copies(const SafeInput& input, TaskIndex i, bool by_priority, WindowedRecurrence& recurrence) {
   if (!input.model.has_copies()) return;
   const StagedTask& task = input.staged(i);

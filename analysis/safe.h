@@ -58,6 +58,10 @@ void add_windows(const SafeInput& input, TaskIndex i, bool misc_on_host, Windowe
 // the core from its release until its completion.
 void add_unlocked_core_group(const SafeInput& input, TaskIndex h, WindowedRecurrence& recurrence);
 
+// A delay by `by` (kNoTask: by any) in each GPU window of i.
+void block_gpu_windows(const SafeInput& input, TaskIndex i, TaskIndex by, Duration amount,
+                       WindowedRecurrence& recurrence);
+
 // Copies of others: in a copy window, one that runs and is of lower priority (or, `by_priority` false, one of each
 // other task), and those of higher priority.
 void add_copies(const SafeInput& input, TaskIndex i, bool by_priority, WindowedRecurrence& recurrence);

@@ -49,12 +49,7 @@ void build_mpcp_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& re
       longest_below = other;
     }
   }
-  const StagedTask& task = input.staged(i);
-  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
-    if (!task.devices[stage].is_copy) {
-      recurrence.block(device_window(stage), Term::gpu_blocking, longest_below, 1, longest);
-    }
-  }
+  block_gpu_windows(input, i, longest_below, longest, recurrence);
 }
 
 }  // namespace rtgpu

@@ -36,14 +36,13 @@ std::vector<int> stream_levels(std::span<const PolicyTask> tasks, int levels) {
 }
 
 StreamPriorityPolicy::StreamPriorityPolicy(PolicySetup setup_of)
-    : GpuPolicy(std::move(setup_of)),
+    : UnarbitratedPolicy(std::move(setup_of)),
       levels_(stream_levels(setup().tasks, setup().stream_levels)),
-      waiting_(task_count()),
       keys_(task_count()) {}
 
 bool StreamPriorityPolicy::wants_boundary() const {
   const TaskId running = gpu().runs;
-  return running != kNobody && !waiting_.empty() && levels_[waiting_.front()] < levels_[running];
+  return running != kNobody && !waiting().empty() && levels_[waiting().front()] < levels_[running];
 }
 
 void StreamPriorityPolicy::on_submit(TaskId task) {
@@ -51,27 +50,18 @@ void StreamPriorityPolicy::on_submit(TaskId task) {
   if (gpu().runs == kNobody) {
     run_on_gpu(task);
   } else {
-    waiting_.push(task, keys_[task]);
+    waiting().push(task, keys_[task]);
   }
 }
 
 void StreamPriorityPolicy::on_boundary(TaskId task) {
   if (!wants_boundary()) return;
-  waiting_.push(task, keys_[task]);
+  waiting().push(task, keys_[task]);
   run_next();
 }
 
-void StreamPriorityPolicy::on_cancel(TaskId task, Phase was) {
-  if (was != Phase::submitted) return;
-  if (gpu().runs == task) {
-    run_next();
-  } else {
-    waiting_.remove(task);
-  }
-}
-
 void StreamPriorityPolicy::run_next() {
-  run_on_gpu(waiting_.empty() ? kNobody : waiting_.pop());
+  run_on_gpu(waiting().empty() ? kNobody : waiting().pop());
 }
 
 }  // namespace rtgpu

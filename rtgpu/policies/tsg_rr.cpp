@@ -4,29 +4,20 @@
 
 namespace rtgpu {
 
-TsgRrPolicy::TsgRrPolicy(PolicySetup setup_of) : GpuPolicy(std::move(setup_of)), waiting_(task_count()) {}
+TsgRrPolicy::TsgRrPolicy(PolicySetup setup_of) : UnarbitratedPolicy(std::move(setup_of)) {}
 
 void TsgRrPolicy::on_submit(TaskId task) {
   if (gpu().runs == kNobody) {
     run(task);
   } else {
-    waiting_.push(task, arrivals_++);
+    waiting().push(task, arrivals_++);
   }
 }
 
 void TsgRrPolicy::on_boundary(TaskId task) {
-  if (waiting_.empty()) return;
-  waiting_.push(task, arrivals_++);
+  if (waiting().empty()) return;
+  waiting().push(task, arrivals_++);
   run_next();
-}
-
-void TsgRrPolicy::on_cancel(TaskId task, Phase was) {
-  if (was != Phase::submitted) return;
-  if (gpu().runs == task) {
-    run_next();
-  } else {
-    waiting_.remove(task);
-  }
 }
 
 void TsgRrPolicy::on_reset() {
@@ -41,10 +32,10 @@ void TsgRrPolicy::run(TaskId task) {
 }
 
 void TsgRrPolicy::run_next() {
-  if (waiting_.empty()) {
+  if (waiting().empty()) {
     run_on_gpu(kNobody);
   } else {
-    run(waiting_.pop());
+    run(waiting().pop());
   }
 }
 

@@ -1,0 +1,110 @@
+// Generated tasksets: valid, as their parameters say, and the same everywhere.
+#include "taskset/generators/gcaps_table3.h"
+#include "taskset/generators/random.h"
+#include "taskset/taskset.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace rtgpu {
+namespace {
+
+TEST(Random, IsTheSameEverywhere) {
+  Random random(1);
+  EXPECT_EQ(random.bits(), 0x910A2DEC89025CC1U);  // of the published algorithm
+  EXPECT_NE(seed_of(1, 0), seed_of(1, 1));
+  EXPECT_NE(seed_of(1, 0), seed_of(2, 0));
+}
+
+TEST(Random, StaysInItsRangeAndReachesItsEnds) {
+  Random random(7);
+  std::vector<int> seen(5);
+  for (int draw = 0; draw < 1'000; ++draw) {
+    const std::int64_t value = random.between(-2, 2);
+    ASSERT_GE(value, -2);
+    ASSERT_LE(value, 2);
+    ++seen[static_cast<std::size_t>(value + 2)];
+  }
+  EXPECT_GT(*std::ranges::min_element(seen), 150);
+  EXPECT_EQ(random.between(3, 3), 3);
+}
+
+// Each share of a uniform split into n has the mean total / n, and exceeds total / 2 with probability (1/2)^(n - 1).
+TEST(SplitUniformly, HasTheMarginalsOfAUniformSplit) {
+  constexpr std::int64_t kTotal = 1'000'000;
+  constexpr int kTrials = 20'000;
+  Random random(3);
+  std::vector<double> sums(4);
+  std::vector<int> large(4);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::vector<std::int64_t> shares = split_uniformly(random, kTotal, 4);
+    ASSERT_EQ(std::accumulate(shares.begin(), shares.end(), std::int64_t{0}), kTotal);
+    ASSERT_GE(*std::ranges::min_element(shares), 0);
+    for (std::size_t place = 0; place < 4; ++place) {
+      sums[place] += static_cast<double>(shares[place]);
+      if (shares[place] > kTotal / 2) ++large[place];
+    }
+  }
+  for (std::size_t place = 0; place < 4; ++place) {
+    EXPECT_NEAR(sums[place] / kTrials / kTotal, 0.25, 0.006);
+    EXPECT_NEAR(static_cast<double>(large[place]) / kTrials, 0.125, 0.01);
+  }
+}
+
+TEST(SplitUniformly, OfNoneOrOne) {
+  Random random(3);
+  EXPECT_TRUE(split_uniformly(random, 10, 0).empty());
+  EXPECT_EQ(split_uniformly(random, 10, 1), (std::vector<std::int64_t>{10}));
+}
+
+TEST(GcapsTable3, TasksetsAreValidAndAsTheParametersSay) {
+  const GcapsTable3 parameters;
+  double utilisation = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    const Taskset taskset = generate(parameters, seed);
+    ASSERT_TRUE(validate(taskset).empty());
+    ASSERT_EQ(taskset.platform.cpus, 4);
+    ASSERT_GE(taskset.tasks.size(), 12U);
+    ASSERT_LE(taskset.tasks.size(), 24U);
+    for (const Task& task : taskset.tasks) {
+      ASSERT_GE(task.period, Duration::milliseconds(30));
+      ASSERT_LE(task.period, Duration::milliseconds(500));
+      Duration total;
+      for (const Segment& segment : task.segments) {
+        if (const auto* cpu = std::get_if<CpuSegment>(&segment)) total += cpu->time.max;
+        if (const auto* gpu = std::get_if<GpuSegment>(&segment)) total += gpu->misc.max + gpu->exec->max;
+      }
+      utilisation += static_cast<double>(total.count()) / static_cast<double>(task.period.count());
+      for (const Task& other : taskset.tasks) {
+        if (task.period < other.period) {
+          ASSERT_GT(task.priority, other.priority);
+        }
+      }
+    }
+  }
+  EXPECT_NEAR(utilisation / 300, 4 * 0.5, 0.03);
+}
+
+TEST(GcapsTable3, TheSameSeedGivesTheSameTaskset) {
+  const GcapsTable3 parameters;
+  EXPECT_EQ(generate(parameters, 5), generate(parameters, 5));
+  EXPECT_NE(generate(parameters, 5), generate(parameters, 6));
+}
+
+TEST(GcapsTable3, ParametersMayBeFixed) {
+  GcapsTable3 parameters;
+  parameters.utilisation_per_cpu = {200'000, 200'000};
+  parameters.gpu_share = {1'000'000, 1'000'000};
+  parameters.gpu_segments = {2, 2};
+  const Taskset taskset = generate(parameters, 1);
+  for (const Task& task : taskset.tasks) EXPECT_EQ(task.segments.size(), 5U);
+}
+
+}  // namespace
+}  // namespace rtgpu

@@ -16,9 +16,9 @@ constexpr int kMaxRounds = 200;
 // The iteration over the real-time tasks of a taskset.
 class Iteration {
  public:
-  Iteration(const StagedModel& model, const Taskset& taskset, BuildWindowed build, FillHeld fill_held,
-            const AnalysisOptions& options, WorkBudget& budget)
-      : model_(model), taskset_(taskset), build_(build), fill_held_(fill_held), options_(options), budget_(budget) {
+  Iteration(const StagedModel& model, const Taskset& taskset, BuildWindowed build, const AnalysisOptions& options,
+            WorkBudget& budget)
+      : model_(model), taskset_(taskset), build_(build), options_(options), budget_(budget) {
     for (TaskIndex task = 0; task < model.size(); ++task) {
       const bool real_time = !model.task(task).best_effort;
       known_.push_back(real_time ? start_of(task) : nothing_known(model.staged(task)));
@@ -84,7 +84,6 @@ class Iteration {
       next.completed[stage] = solution_.completions[device_window(stage)] + jitter;
     }
     if (options_.jitter == JitterSource::response) next.response = response;
-    if (fill_held_ != nullptr) fill_held_(SafeInput{model_, known_}, task, next, budget_);
     return next;
   }
 
@@ -160,7 +159,6 @@ class Iteration {
   const StagedModel& model_;
   const Taskset& taskset_;
   BuildWindowed build_;
-  FillHeld fill_held_;
   const AnalysisOptions& options_;
   WorkBudget& budget_;
   std::vector<KnownTask> known_;
@@ -203,8 +201,8 @@ void add_copies_of(const SafeInput& input, TaskIndex other, WindowedRecurrence& 
 }  // namespace
 
 std::vector<TaskResult> bound_all_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
-                                       FillHeld fill_held, const AnalysisOptions& options, WorkBudget& budget) {
-  return Iteration(model, taskset, build, fill_held, options, budget).run();
+                                       const AnalysisOptions& options, WorkBudget& budget) {
+  return Iteration(model, taskset, build, options, budget).run();
 }
 
 Duration carry_of(Duration completion, Duration cost) {

@@ -25,8 +25,6 @@ struct SafeInput {
 // Fills in the recurrence of task i, whose windows are, for each device stage: one on the core, one with the device;
 // and a last one on the core. Release jitter of i itself apart.
 using BuildWindowed = void (*)(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
-// Fills in how long task i holds the GPU in each stage, from the windows of its solved recurrence.
-using FillHeld = void (*)(const SafeInput& input, TaskIndex i, KnownTask& known, WorkBudget& budget);
 
 // Bounds of every real-time task, in the order of the taskset.
 //
@@ -36,7 +34,7 @@ using FillHeld = void (*)(const SafeInput& input, TaskIndex i, KnownTask& known,
 // done so while all others kept theirs up to then, which its recurrence rules out. A task whose bound passes its
 // deadline is given up: it counts as having none, and those that need one from it get none either.
 std::vector<TaskResult> bound_all_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
-                                       FillHeld fill_held, const AnalysisOptions& options, WorkBudget& budget);
+                                       const AnalysisOptions& options, WorkBudget& budget);
 
 // Latest completion less cost: the jitter of a stream in a window that may begin anywhere.
 Duration carry_of(Duration completion, Duration cost);

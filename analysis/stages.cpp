@@ -120,7 +120,6 @@ KnownTask least_known(const StagedTask& task) {
     known.response += device.work;
     known.completed.push_back(known.response);
     known.waits.push_back(device.work);
-    known.held.push_back(device.misc + device.work);
   }
   known.response += task.host.back();
   return known;
@@ -128,7 +127,7 @@ KnownTask least_known(const StagedTask& task) {
 
 KnownTask nothing_known(const StagedTask& task) {
   const std::vector<Duration> none(task.devices.size(), Duration::infinite());
-  return {Duration::infinite(), none, none, none, none};
+  return {Duration::infinite(), none, none, none};
 }
 
 }  // namespace rtgpu

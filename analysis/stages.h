@@ -48,7 +48,6 @@ struct KnownTask {
   std::vector<Duration> submitted;  // by device stage: from the release until its work is handed in, at the latest
   std::vector<Duration> completed;  // by device stage: until its work is done
   std::vector<Duration> waits;      // by device stage: the length of its window with the device
-  std::vector<Duration> held;       // by device stage: how long it holds the GPU at most (gcaps)
   friend bool operator==(const KnownTask&, const KnownTask&) = default;
 };
 

@@ -26,20 +26,17 @@ using namespace rtgpu;
 struct Analysis {
   Policy policy;
   BuildWindowed build;
-  FillHeld fill_held;
 };
-constexpr std::array kAnalyses = {Analysis{Policy::gcaps, &build_gcaps_safe, &fill_gcaps_held},
-                                  Analysis{Policy::gcaps_wc, &build_gcaps_wc_safe, nullptr},
-                                  Analysis{Policy::tsg_rr, &build_tsg_rr_safe, nullptr},
-                                  Analysis{Policy::mpcp, &build_mpcp_safe, nullptr},
-                                  Analysis{Policy::fmlp_plus, &build_fmlp_plus_safe, nullptr},
-                                  Analysis{Policy::stream_priority, &build_stream_priority_safe, nullptr}};
+constexpr std::array kAnalyses = {
+    Analysis{Policy::gcaps, &build_gcaps_safe},         Analysis{Policy::gcaps_wc, &build_gcaps_wc_safe},
+    Analysis{Policy::tsg_rr, &build_tsg_rr_safe},       Analysis{Policy::mpcp, &build_mpcp_safe},
+    Analysis{Policy::fmlp_plus, &build_fmlp_plus_safe}, Analysis{Policy::stream_priority, &build_stream_priority_safe}};
 
 bool is_accepted(const Taskset& taskset, const Analysis& analysis, WaitChoice wait) {
   const Result<StagedModel> model = StagedModel::of(taskset, wait);
   if (!model) return false;
   WorkBudget budget;
-  const auto results = bound_all_safe(*model, taskset, analysis.build, analysis.fill_held, AnalysisOptions{}, budget);
+  const auto results = bound_all_safe(*model, taskset, analysis.build, AnalysisOptions{}, budget);
   return std::ranges::all_of(results, &TaskResult::schedulable);
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/rta/gcaps_safe.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace rtgpu {
 namespace {
@@ -13,6 +14,15 @@ bool is_call_stage(const StagedTask& task, std::size_t stage) {
 // Calls in the core window before device stage `stage`: the leave of the one before, the enter of this one.
 std::int64_t calls_in_window(const StagedTask& task, std::size_t stage) {
   return (stage > 0 && is_call_stage(task, stage - 1) ? 1 : 0) + (is_call_stage(task, stage) ? 1 : 0);
+}
+
+// Whether a task above k on its core may wait there, without giving it up, for the GPU that k keeps (then neither can
+// go on) or for the mutex behind tasks below k.
+bool waits_above_for(const SafeInput& input, TaskIndex k) {
+  return std::ranges::any_of(input.model.order().higher_on_core(k), [&](TaskIndex h) {
+    const bool waits_on_core = input.staged(h).busy || input.staged(h).spins;
+    return input.task(h).uses_gpu && waits_on_core && input.model.is_higher_on_gpu(k, h);
+  });
 }
 
 class Builder {
@@ -28,10 +38,17 @@ class Builder {
   void build() {
     add_windows(input_, i_, true, recurrence_);
     add_calls();
-    for (const TaskIndex h : model_.order().higher_on_core(i_)) add_core_work(h);
+    if (!work_conserving_) find_hold_ups();
+    for (const TaskIndex h : model_.order().higher_on_core(i_)) {
+      add_core_work(h, WindowKinds(WindowKind::host) | hold_ups_of(h));
+    }
+    for (const TaskIndex other : held_up_by_) {
+      if (!model_.order().is_higher_on_core(other, i_)) add_core_work(other, hold_ups_of(other));
+    }
     for (const TaskIndex other : model_.gpu_users()) {
       if (other == i_) continue;
       add_updates(other);
+      if (!work_conserving_) add_updates_below_keepers(other);
       if (!input_.task(other).best_effort) add_gpu_work(other);
     }
     add_copies(input_, i_, true, recurrence_);
@@ -58,13 +75,39 @@ class Builder {
   // Whether h keeps its core through a core window.
   bool keeps_core(TaskIndex h) const { return update_ == Duration() || input_.staged(h).spins; }
 
-  // CPU time, misc and updates of h, which is above i on the core.
-  void add_core_work(TaskIndex h) {
+  // gcaps: whose work on a core may hold up a task that keeps the GPU from i: tasks above such a task on its core, and
+  // tasks whose updates go before its leave. In which windows of i is the same as for the keeping.
+  void find_hold_ups() {
+    for (const TaskIndex k : model_.gpu_users()) {
+      if (k == i_ || input_.task(k).best_effort || !keeps_gpu_from_i(k)) continue;
+      for (const TaskIndex h : model_.order().higher_on_core(k)) note_hold_up(h);
+    }
+    for (const TaskIndex h : model_.order().higher_on_core(i_)) {
+      if (input_.task(h).uses_gpu) note_hold_up(h);
+    }
+  }
+
+  void note_hold_up(TaskIndex h) {
+    if (h != i_ && std::ranges::find(held_up_by_, h) == held_up_by_.end()) held_up_by_.push_back(h);
+  }
+
+  WindowKinds hold_ups_of(TaskIndex h) const {
+    if (std::ranges::find(held_up_by_, h) == held_up_by_.end()) return {};
+    const bool busy_above = model_.order().busy_higher_on_core(i_) > 0;
+    return busy_above ? WindowKind::host | WindowKind::gpu : WindowKinds(WindowKind::gpu);
+  }
+
+  bool keeps_gpu_from_i(TaskIndex k) const { return model_.is_higher_on_gpu(k, i_) || is_waited_for_on_core(k); }
+
+  // CPU time, misc and updates of h, which is above i on the core, or above a task that keeps the GPU from i on its
+  // own.
+  void add_core_work(TaskIndex h, WindowKinds kinds) {
     const StagedTask& task = input_.staged(h);
     const RtaTask& sums = input_.task(h);
     const KnownTask& known = input_.known[h];
     const Duration blocking = task.spins && has_caller_below(h) ? update_ : Duration();
-    recurrence_.add_group(Term::cpu_preemption, h, WindowKind::host);
+    const bool here = model_.order().is_higher_on_core(h, i_);
+    recurrence_.add_group(here ? Term::cpu_preemption : Term::gpu_preemption, h, kinds);
     Duration ready = sums.release_jitter;
     for (std::size_t stage = 0; stage <= task.devices.size(); ++stage) {
       const bool has_device = stage < task.devices.size();
@@ -74,12 +117,12 @@ class Builder {
       const Duration copying = has_device && task.devices[stage].is_copy && task.busy ? known.waits[stage] : Duration();
       const Duration rest = misc + calls;
       if (keeps_core(h)) {
-        add_core_stream(h, task.host[stage] + rest + copying, ready);
+        add_core_stream(h, task.host[stage] + rest + copying, ready, latest);
       } else if (stage == 0 || calls_in_window(task, stage) == 0) {
-        add_core_stream(h, task.host[stage], ready);
-        add_core_stream(h, rest + copying, carry_of(latest, rest));
+        add_core_stream(h, task.host[stage], ready, latest);
+        add_core_stream(h, rest + copying, carry_of(latest, rest), latest);
       } else {
-        add_core_stream(h, task.host[stage] + rest + copying, carry_of(latest, task.host[stage] + rest));
+        add_core_stream(h, task.host[stage] + rest + copying, carry_of(latest, task.host[stage] + rest), latest);
       }
       if (has_device && !never_suspends(h)) ready = known.completed[stage];
     }
@@ -87,15 +130,19 @@ class Builder {
     recurrence_.add_together(sums.period, known.response);
   }
 
-  void add_core_stream(TaskIndex h, Duration cost, Duration ready) {
-    recurrence_.add_stream({cost, input_.task(h).period, ready, {}, ready});
+  // On i's core, a window may be taken to begin when nothing above i is ready there; elsewhere it begins anywhere.
+  void add_core_stream(TaskIndex h, Duration cost, Duration ready, Duration latest) {
+    const Duration carry = carry_of(latest, cost);
+    const bool here = model_.order().is_higher_on_core(h, i_);
+    recurrence_.add_stream({cost, input_.task(h).period, here ? ready : carry, carry, here ? ready : carry});
   }
 
   bool never_suspends(TaskIndex h) const { return input_.staged(h).busy && keeps_core(h); }
 
-  // Updates of another task, but those of hpp(i), which are part of its work on the core.
+  // Updates of another task, but those that are part of its work on a core that is charged already.
   void add_updates(TaskIndex other) {
     if (update_ == Duration() || model_.order().is_higher_on_core(other, i_)) return;
+    if (hold_ups_of(other).contains(WindowKind::gpu) && hold_ups_of(other).contains(WindowKind::host)) return;
     const auto& below = model_.lower_on_core(i_);
     const bool is_below_on_core = std::ranges::find(below, other) != below.end();
     const bool is_above = is_above_a_waiter(other);
@@ -103,8 +150,10 @@ class Builder {
     const StagedTask& task = input_.staged(other);
     const Duration updates = update_ * (2 * task.gpu_stages());
     const Duration carry = carry_of(input_.known[other].response, updates);
-    recurrence_.add_group(Term::cpu_blocking, other, WindowKind::host);
-    recurrence_.add_stream({updates, input_.task(other).period, carry, {}, carry});
+    const WindowKinds kinds =
+        work_conserving_ || !is_above ? WindowKinds(WindowKind::host) : WindowKind::host | WindowKind::gpu;
+    recurrence_.add_group(Term::cpu_blocking, other, kinds);
+    recurrence_.add_stream({updates, input_.task(other).period, carry, carry, carry});
     if (!is_above) recurrence_.groups.back().unit = update_;
   }
 
@@ -112,7 +161,8 @@ class Builder {
   bool is_above_a_waiter(TaskIndex other) const {
     if (input_.staged(i_).gpu_stages() > 0 && model_.is_higher_on_gpu(other, i_)) return true;
     return std::ranges::any_of(model_.order().higher_on_core(i_), [&](TaskIndex h) {
-      return input_.staged(h).spins && input_.staged(h).gpu_stages() > 0 && model_.is_higher_on_gpu(other, h);
+      const bool waits_on_core = input_.staged(h).spins || (!work_conserving_ && input_.staged(h).busy);
+      return waits_on_core && input_.staged(h).gpu_stages() > 0 && model_.is_higher_on_gpu(other, h);
     });
   }
 
@@ -130,7 +180,7 @@ class Builder {
     const KnownTask& known = input_.known[k];
     for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
       if (task.devices[stage].is_copy) continue;
-      const Duration cost = work_conserving_ ? task.devices[stage].work : known.held[stage];
+      const Duration cost = work_conserving_ ? task.devices[stage].work : held(k, stage);
       const Duration carry = carry_of(latest_end(k, stage), cost);
       // A task that keeps its core from release to completion has nothing left when its core becomes free.
       const bool whole_job_on_core = on_core && never_suspends(k);
@@ -139,6 +189,39 @@ class Builder {
           {cost, input_.task(k).period, on_host, known.submitted[stage], whole_job_on_core ? on_host : carry});
     }
     recurrence_.add_together(input_.task(k).period, known.response);
+  }
+
+  // gcaps: how long k keeps the GPU in a stage, what others do on its core and in the mutex's queue before it apart:
+  // misc, exec, and the leave, which may find the mutex taken from below.
+  Duration held(TaskIndex k, std::size_t stage) const {
+    if (waits_above_for(input_, k)) return Duration::infinite();
+    const DeviceStage& device = input_.staged(k).devices[stage];
+    return device.misc + device.work + update_ * (has_caller_below(k) ? 2 : 1);
+  }
+
+  // gcaps: updates of a task below ones that keep the GPU from i, on their core: for each stage of those one in misc
+  // and two on the way to the end of the leave, and no more than the task has.
+  void add_updates_below_keepers(TaskIndex below) {
+    const bool is_charged = hold_ups_of(below).contains(WindowKind::gpu) ||
+                            (is_above_a_waiter(below) && input_.staged(i_).gpu_stages() > 0);
+    if (update_ == Duration() || is_charged) return;
+    const bool busy_above = model_.order().busy_higher_on_core(i_) > 0;
+    recurrence_.add_group(Term::gpu_preemption, below,
+                          busy_above ? WindowKind::host | WindowKind::gpu : WindowKinds(WindowKind::gpu));
+    for (const TaskIndex k : model_.gpu_users()) {
+      if (k == i_ || k == below || input_.task(k).best_effort || !keeps_gpu_from_i(k)) continue;
+      const auto& lower = model_.lower_on_core(k);
+      if (model_.is_higher_on_gpu(below, k) || std::ranges::find(lower, below) == lower.end()) continue;
+      for (std::size_t stage = 0; stage < input_.staged(k).devices.size(); ++stage) {
+        if (input_.staged(k).devices[stage].is_copy) continue;
+        const Duration cost = update_ * 3;
+        const Duration carry = carry_of(latest_end(k, stage), cost);
+        recurrence_.add_stream({cost, input_.task(k).period, carry, carry, carry});
+      }
+    }
+    const Duration updates = update_ * (2 * input_.staged(below).gpu_stages());
+    const Duration carry = carry_of(input_.known[below].response, updates);
+    recurrence_.groups.back().together = {updates, input_.task(below).period, carry, carry, carry};
   }
 
   // When the work, or the holding, of a stage has ended at the latest.
@@ -162,15 +245,8 @@ class Builder {
   bool work_conserving_;
   Duration update_;
   WindowedRecurrence& recurrence_;
+  std::vector<TaskIndex> held_up_by_;
 };
-
-// Whether a task above k on its core may wait there, busily, for the GPU that k keeps: then k cannot go on, and neither
-// can that task.
-bool waits_above_for(const SafeInput& input, TaskIndex k) {
-  return std::ranges::any_of(input.model.order().higher_on_core(k), [&](TaskIndex h) {
-    return input.task(h).uses_gpu && input.staged(h).busy && input.model.is_higher_on_gpu(k, h);
-  });
-}
 
 }  // namespace
 
@@ -180,31 +256,6 @@ void build_gcaps_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& r
 
 void build_gcaps_wc_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence) {
   Builder(input, i, true, recurrence).build();
-}
-
-// The windows of misc and of the way to the end of the leave, alone, with what delays them on the core of k.
-void fill_gcaps_held(const SafeInput& input, TaskIndex k, KnownTask& known, WorkBudget& budget) {
-  const StagedTask& task = input.staged(k);
-  if (task.gpu_stages() == 0) return;
-  if (waits_above_for(input, k)) {
-    std::ranges::fill(known.held, Duration::infinite());
-    return;
-  }
-  WindowedRecurrence recurrence;
-  build_gcaps_safe(input, k, recurrence);
-  recurrence.windows.clear();
-  recurrence.constants.clear();
-  const Duration update = input.model.overheads().runlist_update;
-  for (const DeviceStage& device : task.devices) {
-    recurrence.windows.push_back({WindowKind::host, device.misc, {}, 1, {}});
-    // The leave runs one update, may wait for one from below, and comes back to the core once after waiting.
-    recurrence.windows.push_back({WindowKind::host, update * 2, {}, 2, {}});
-  }
-  WindowedSolution solution;
-  solve(recurrence, input.task(k).deadline, budget, solution);
-  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
-    known.held[stage] = solution.lengths[2 * stage] + task.devices[stage].work + solution.lengths[2 * stage + 1];
-  }
 }
 
 }  // namespace rtgpu

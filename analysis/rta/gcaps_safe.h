@@ -20,9 +20,13 @@
 // waits busily, i waits on the core while the GPU runs exec of h or of tasks above h: exec of those counts in core
 // windows as well.
 //
-// The GPU, gcaps. A task k above i keeps the GPU from the end of its enter to the end of its leave: held(k), which is
-// misc and what delays it on k's core, exec, and the way to the end of the leave, with what delays that. Times when a
-// task above k has the GPU are charged to that one.
+// The GPU, gcaps. A task k above i keeps the GPU from the end of its enter to the end of its leave, whatever it does
+// there. Charged to k: misc, exec, its leave, and one update from below that may have the mutex then. Charged to
+// others, once in all windows of i with the GPU: the work of tasks above k on k's core; updates that go before its
+// leave; and updates of each task below k on its core, one while k is in misc and two on the way to the end of the
+// leave (as above: one each time it comes back to its core), no more than that task has. Times when a task above k has
+// the GPU are charged to that one. Where i waits on its core for a busily waiting task, the same counts in its core
+// windows. If a task above k on k's core waits there for what k keeps, there is no bound.
 #pragma once
 
 #include "analysis/safe.h"
@@ -31,7 +35,5 @@ namespace rtgpu {
 
 void build_gcaps_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
 void build_gcaps_wc_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
-// held(k) of each stage.
-void fill_gcaps_held(const SafeInput& input, TaskIndex k, KnownTask& known, WorkBudget& budget);
 
 }  // namespace rtgpu

@@ -37,14 +37,13 @@ using testing::uniform;
 struct SafeAnalysis {
   Policy policy;
   BuildWindowed build;
-  FillHeld fill_held;
 };
-constexpr std::array kSafe = {SafeAnalysis{Policy::gcaps, &build_gcaps_safe, &fill_gcaps_held},
-                              SafeAnalysis{Policy::gcaps_wc, &build_gcaps_wc_safe, nullptr},
-                              SafeAnalysis{Policy::tsg_rr, &build_tsg_rr_safe, nullptr},
-                              SafeAnalysis{Policy::mpcp, &build_mpcp_safe, nullptr},
-                              SafeAnalysis{Policy::fmlp_plus, &build_fmlp_plus_safe, nullptr},
-                              SafeAnalysis{Policy::stream_priority, &build_stream_priority_safe, nullptr}};
+constexpr std::array kSafe = {SafeAnalysis{Policy::gcaps, &build_gcaps_safe},
+                              SafeAnalysis{Policy::gcaps_wc, &build_gcaps_wc_safe},
+                              SafeAnalysis{Policy::tsg_rr, &build_tsg_rr_safe},
+                              SafeAnalysis{Policy::mpcp, &build_mpcp_safe},
+                              SafeAnalysis{Policy::fmlp_plus, &build_fmlp_plus_safe},
+                              SafeAnalysis{Policy::stream_priority, &build_stream_priority_safe}};
 
 std::vector<TaskResult> bounds_of(const Taskset& taskset, Policy policy, WaitChoice wait = WaitChoice::file,
                                   bool explain = false) {
@@ -55,7 +54,7 @@ std::vector<TaskResult> bounds_of(const Taskset& taskset, Policy policy, WaitCho
   options.policy = policy;
   options.explain = explain;
   WorkBudget budget;
-  return bound_all_safe(*model, taskset, analysis->build, analysis->fill_held, options, budget);
+  return bound_all_safe(*model, taskset, analysis->build, options, budget);
 }
 
 TEST(Safe, HeldMiscIsChargedUnderGcapsOnly) {

@@ -14,8 +14,8 @@ namespace rtgpu {
 
 // The level of each task on a device with `levels` levels; 0 is the highest. GPU-using real-time tasks keep their
 // order; where they are more than the levels, neighbours share one, as evenly as it goes. Best-effort tasks have the
-// lowest level, and that to themselves if there are two levels or more. Tasks that do not use the GPU get 0. `levels` is
-// above 0.
+// lowest level, and that to themselves if there are two levels or more. Tasks that do not use the GPU get 0. `levels`
+// is above 0.
 std::vector<int> stream_levels(std::span<const PolicyTask> tasks, int levels);
 
 class StreamPriorityPolicy final : public UnarbitratedPolicy {

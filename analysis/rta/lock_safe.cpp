@@ -55,7 +55,9 @@ void add_boosted_part(const SafeInput& input, TaskIndex h, WindowedRecurrence& r
   for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
     const DeviceStage& device = task.devices[stage];
     if (device.is_copy) continue;
-    const Duration occupied = occupied_by_section(input, h, stage);
+    // Where h suspends, misc has ended by the latest completion less exec, since a bound grows by no less than the
+    // demand that is added to it.
+    const Duration occupied = task.busy ? occupied_by_section(input, h, stage) : critical_section(input, device);
     const Duration cost = task.busy ? occupied : boosted_part(input, device);
     const Duration ready =
         never_suspends(input, h) ? sums.release_jitter : carry_of(input.known[h].completed[stage], occupied);

@@ -48,7 +48,7 @@ constexpr std::size_t device_window(std::size_t stage) {
 }
 
 // Adds the windows of i: on the core its CPU time and, with `misc_on_host`, misc; with the GPU or a copy engine the
-// work, for the GPU with misc unless `misc_on_host`. Launches count as own here; the caller need not.
+// work, for the GPU with misc unless `misc_on_host`. Launches of further slices are overhead.
 void add_windows(const SafeInput& input, TaskIndex i, bool misc_on_host, WindowedRecurrence& recurrence);
 
 // How the work of a higher-priority task on the same core delays others where its policy never holds it back: streams

@@ -52,14 +52,14 @@ TEST(Simulator, WaitModesDecideWhoHasTheCore) {
   EXPECT_EQ(responses(taskset, Policy::gcaps_wc, {}, WaitChoice::busy), (std::vector{ms(11), ms(16)}));
 }
 
-TEST(Simulator, SelfSuspensionIsSeenAt22) {
-  // (C 1, T 2), (C 5, suspends 5, T 20), (C 1): two jobs of the second delay the third, the first of them late.
+TEST(Simulator, ATaskBelowASuspendingOneIsSeenWithinItsBound) {
+  // (C 1, T 2), (suspends 5, C 5, T 20), (C 1): the bound of the third is 22. All its phases against the second, with
+  // worst-case times; a schedule that reaches 22 needs shortened suspensions.
   Taskset taskset =
       make_taskset({task("a", ms(2), {cpu(ms(1))}), task("b", ms(20), {cpu(ms(5))}), task("c", ms(200), {cpu(ms(1))})});
   taskset.tasks[1].segments = {gpu(ms(0), ms(5)), cpu(ms(5))};
   Simulator simulator = simulator_of(taskset, Policy::gcaps_wc);
   Scenario scenario = synchronous_scenario(3);
-  scenario.tasks[2].offset = ms(6);
   Duration longest;
   for (int offset = 0; offset < 20; ++offset) {
     scenario.tasks[2].offset = ms(offset);

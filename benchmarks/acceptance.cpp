@@ -7,12 +7,12 @@
 #include "analysis/rta/stream_priority_safe.h"
 #include "analysis/rta/tsg_rr_safe.h"
 #include "analysis/safe.h"
+#include "benchmarks/arguments.h"
 #include "taskset/generators/gcaps_table3.h"
 #include "taskset/generators/random.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -66,12 +66,6 @@ double percent_of(const std::vector<Taskset>& tasksets, Accepts accepts) {
   return 100.0 * static_cast<double>(accepted) / static_cast<double>(tasksets.size());
 }
 
-std::int64_t number(std::string_view text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -81,7 +75,8 @@ int main(int argc, char** argv) {
   }
   fmt::print("{:>11}  {:<16} {:<9} {:>7} {:>7}\n", "utilisation", "policy", "variant", "suspend", "busy");
   for (const std::int64_t utilisation : {100'000, 200'000, 300'000, 400'000, 500'000}) {
-    const auto tasksets = tasksets_at(utilisation, number(argv[1]), static_cast<std::uint64_t>(number(argv[2])));
+    const auto tasksets =
+        tasksets_at(utilisation, benchmarks::number(argv[1]), static_cast<std::uint64_t>(benchmarks::number(argv[2])));
     const auto row = [&](Policy policy, std::string_view variant, auto accepts) {
       fmt::print("{:>11}  {:<16} {:<9} {:>7.1f} {:>7.1f}\n", static_cast<double>(utilisation) / 1e6, to_string(policy),
                  variant, percent_of(tasksets, [&](const Taskset& set) { return accepts(set, WaitChoice::suspend); }),

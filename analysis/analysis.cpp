@@ -4,6 +4,8 @@
 #include "analysis/registry.h"
 #include "analysis/response_times.h"
 #include "analysis/rta_model.h"
+#include "analysis/safe.h"
+#include "analysis/stages.h"
 
 #include <stdexcept>
 #include <string>
@@ -59,25 +61,154 @@ void check_terms(const TaskResult& result) {
   if (result.bound && sum != *result.bound) throw std::logic_error("the terms of a bound do not add up to it");
 }
 
-std::optional<Error> missing_time_slice(const RegisteredAnalysis& analysis, const Taskset& taskset) {
-  const Duration slice = taskset.platform.gpus.front().overheads.time_slice;
-  if (!analysis.needs_time_slice || slice > Duration()) return std::nullopt;
-  return Error{
-      ErrorCode::unsupported, Place{{}, "/platform/gpus/0/overheads/time_slice"}, "no time slice", "a time above 0",
-      fmt::format("Give the length of a time slice: {} serves the GPU in slices.", to_string(analysis.entry.policy))};
+std::optional<Error> missing_time_slice(const Gpu& gpu, Policy policy) {
+  if (gpu.overheads.time_slice > Duration()) return std::nullopt;
+  return Error{ErrorCode::unsupported, Place{{}, "/platform/gpus/0/overheads/time_slice", 0, 0}, "no time slice",
+               "a time above 0",
+               fmt::format("Give the length of a time slice: {} serves the GPU in slices.", to_string(policy))};
 }
 
-// The search has to end in an order that passes with response times in the jitters as well: they are at most the
-// deadlines, and bounds grow with jitter.
-void verify_search(const RtaModel& model, const Taskset& taskset, BuildRecurrence build, AnalysisOptions options,
-                   WorkBudget& budget) {
-  options.jitter = JitterSource::response;
-  options.explain = false;
-  for (const TaskResult& result : bound_all(model, taskset, build, options, budget)) {
-    if (!result.schedulable() && result.outcome != Outcome::limit_reached) {
-      throw std::logic_error("GPU priorities found by the search do not pass the analysis");
+std::optional<Error> missing_stream_priorities(const Gpu& gpu, Policy policy) {
+  if (gpu.stream_priorities) return std::nullopt;
+  return Error{ErrorCode::unsupported, Place{{}, "/platform/gpus/0/stream_priorities", 0, 0},
+               "no number of stream priorities", "a number above 0",
+               fmt::format("Give the number of stream priorities of the GPU: {} maps GPU priorities to them.",
+                           to_string(policy))};
+}
+
+std::optional<Error> missing_need(const RegisteredAnalysis& analysis, const Taskset& taskset) {
+  const Gpu& gpu = taskset.platform.gpus.front();
+  switch (analysis.needs) {
+    case Needs::time_slice:
+      return missing_time_slice(gpu, analysis.entry.policy);
+    case Needs::stream_priorities:
+      return missing_stream_priorities(gpu, analysis.entry.policy);
+    case Needs::nothing:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> missing_search(const RegisteredAnalysis& analysis, GpuPriorities asked) {
+  if (asked == GpuPriorities::file || analysis.entry.gpu_priority_search) return std::nullopt;
+  return Error{ErrorCode::unsupported,
+               {},
+               "a search for GPU priorities",
+               "the GPU priorities of the taskset",
+               fmt::format("There is no such search for {}.", to_string(analysis.entry.policy))};
+}
+
+// What `analyze` does with a model of one kind. Both kinds have: order(), bounds(), meets_deadline().
+class PublishedModel {
+ public:
+  PublishedModel(RtaModel model, const Taskset& taskset, BuildRecurrence build)
+      : model_(std::move(model)), taskset_(taskset), build_(build) {}
+
+  RtaModel& order() { return model_; }
+  std::vector<TaskResult> bounds(const AnalysisOptions& options, WorkBudget& budget) const {
+    return bound_all(model_, taskset_, build_, options, budget);
+  }
+  bool meets_deadline(TaskIndex task, WorkBudget& budget) const {
+    return meets_deadline_if_others_do(model_, task, build_, budget);
+  }
+  // With responses in the jitters the order of the recurrences matters, which the search does not know.
+  static JitterSource jitter_after_search(JitterSource) { return JitterSource::deadline; }
+  // An order that was found has to pass with response times in the jitters as well: they are at most the deadlines, and
+  // bounds grow with jitter.
+  void verify(AnalysisOptions options) const {
+    WorkBudget budget;
+    options.jitter = JitterSource::response;
+    options.explain = false;
+    for (const TaskResult& result : bounds(options, budget)) {
+      if (!result.schedulable() && result.outcome != Outcome::limit_reached) {
+        throw std::logic_error("GPU priorities found by the search do not pass the analysis");
+      }
     }
   }
+
+ private:
+  RtaModel model_;
+  const Taskset& taskset_;
+  BuildRecurrence build_;
+};
+
+class SafeModel {
+ public:
+  SafeModel(StagedModel model, const Taskset& taskset, BuildWindowed build)
+      : model_(std::move(model)), taskset_(taskset), build_(build) {}
+
+  RtaModel& order() { return model_.order(); }
+  std::vector<TaskResult> bounds(const AnalysisOptions& options, WorkBudget& budget) const {
+    return bound_all_safe(model_, taskset_, build_, options, budget);
+  }
+  bool meets_deadline(TaskIndex task, WorkBudget& budget) const {
+    return meets_deadline_if_others_do(model_, taskset_, task, build_, budget);
+  }
+  static JitterSource jitter_after_search(JitterSource asked) { return asked; }
+  void verify(const AnalysisOptions&) const {}  // its bounds are those of the analysis itself
+
+ private:
+  StagedModel model_;
+  const Taskset& taskset_;
+  BuildWindowed build_;
+};
+
+// Looks for other GPU priorities and takes them if they pass.
+void search(auto& model, const AnalysisOptions& asked, WorkBudget& budget, AnalysisResult& result) {
+  std::vector<TaskIndex> given(model.order().gpu_order().begin(), model.order().gpu_order().end());
+  result.gpu_priority_search = search_gpu_priorities(
+      model.order(), [&](TaskIndex task) { return model.meets_deadline(task, budget); }, budget);
+  if (result.gpu_priority_search != SearchOutcome::found) return;
+  AnalysisOptions options = asked;
+  options.jitter = model.jitter_after_search(asked.jitter);
+  std::vector<TaskResult> tasks = model.bounds(options, budget);
+  if (all_schedulable(tasks)) {
+    model.verify(options);
+    result.jitter = options.jitter;
+    result.tasks = std::move(tasks);
+  } else {
+    result.gpu_priority_search = budget.evaluations > 0 ? SearchOutcome::none : SearchOutcome::limit_reached;
+    model.order().set_gpu_order(std::move(given));
+  }
+}
+
+AnalysisResult analyze_model(auto model, const Taskset& taskset, const AnalysisOptions& options) {
+  WorkBudget budget;
+  AnalysisResult result;
+  result.policy = options.policy;
+  result.variant = options.variant;
+  result.wait = model.order().wait_label();
+  result.jitter = options.jitter;
+  result.tasks = model.bounds(options, budget);
+  if (options.gpu_priorities == GpuPriorities::search && !all_schedulable(result.tasks)) {
+    search(model, options, budget, result);
+  }
+  result.schedulable = all_schedulable(result.tasks);
+  result.gpu_priority_order.assign(model.order().gpu_order().begin(), model.order().gpu_order().end());
+  for (const TaskResult& task : result.tasks) check_terms(task);
+  if (result.schedulable) check_utilisation(model.order(), taskset);
+  return result;
+}
+
+Result<AnalysisResult> analyze_safe(const RegisteredAnalysis& analysis, const Taskset& taskset,
+                                    const AnalysisOptions& options) {
+  Result<StagedModel> model = StagedModel::of(taskset, options.wait);
+  if (!model) return std::move(model.errors());
+  if (auto error = missing_need(analysis, taskset)) return std::move(*error);
+  std::vector<int> levels;
+  if (analysis.needs == Needs::stream_priorities) levels = model->stream_levels();
+  AnalysisResult result =
+      analyze_model(SafeModel(std::move(*model), taskset, analysis.build_windowed), taskset, options);
+  result.stream_levels = std::move(levels);
+  return result;
+}
+
+Result<AnalysisResult> analyze_published(const RegisteredAnalysis& analysis, const Taskset& taskset,
+                                         const AnalysisOptions& options) {
+  Result<RtaModel> made = RtaModel::of(taskset, options.wait);
+  if (!made) return std::move(made.errors());
+  if (auto error = missing_need(analysis, taskset)) return std::move(*error);
+  return analyze_model(PublishedModel(std::move(*made), taskset, analysis.build), taskset, options);
 }
 
 }  // namespace
@@ -85,39 +216,9 @@ void verify_search(const RtaModel& model, const Taskset& taskset, BuildRecurrenc
 Result<AnalysisResult> analyze(const Taskset& taskset, const AnalysisOptions& options) {
   if (auto error = availability_error(options.policy, options.variant)) return std::move(*error);
   const RegisteredAnalysis& analysis = *find_analysis(options.policy, options.variant);
-  if (options.gpu_priorities == GpuPriorities::search && !analysis.entry.gpu_priority_search) {
-    return Error{ErrorCode::unsupported,
-                 {},
-                 "a search for GPU priorities",
-                 "the GPU priorities of the taskset",
-                 fmt::format("{} does not use GPU priorities.", to_string(options.policy))};
-  }
-  Result<RtaModel> made = RtaModel::of(taskset, options.wait);
-  if (!made) return std::move(made.errors());
-  if (auto error = missing_time_slice(analysis, taskset)) return std::move(*error);
-  RtaModel& model = *made;
-
-  WorkBudget budget;
-  AnalysisOptions used = options;
-  AnalysisResult result;
-  result.policy = options.policy;
-  result.variant = options.variant;
-  result.wait = model.wait_label();
-  result.tasks = bound_all(model, taskset, analysis.build, used, budget);
-  if (options.gpu_priorities == GpuPriorities::search && !all_schedulable(result.tasks)) {
-    result.gpu_priority_search = search_gpu_priorities(model, analysis.build, budget);
-  }
-  if (result.gpu_priority_search == SearchOutcome::found) {
-    used.jitter = JitterSource::deadline;
-    result.tasks = bound_all(model, taskset, analysis.build, used, budget);
-    verify_search(model, taskset, analysis.build, used, budget);
-  }
-  result.jitter = used.jitter;
-  result.schedulable = all_schedulable(result.tasks);
-  result.gpu_priority_order.assign(model.gpu_order().begin(), model.gpu_order().end());
-  for (const TaskResult& task : result.tasks) check_terms(task);
-  if (result.schedulable) check_utilisation(model, taskset);
-  return result;
+  if (auto error = missing_search(analysis, options.gpu_priorities)) return std::move(*error);
+  return options.variant == Variant::safe ? analyze_safe(analysis, taskset, options)
+                                          : analyze_published(analysis, taskset, options);
 }
 
 std::string_view to_string(Variant variant) {

@@ -38,7 +38,7 @@ enum class GpuPriorities : std::uint8_t { file, search };
 enum class SearchOutcome : std::uint8_t {
   not_needed,     // not asked for, or the given priorities pass
   found,          // the order of the result was found, and passes
-  none,           // no order passes; the result is that of the given priorities
+  none,           // none was found; the result is that of the given priorities
   limit_reached,  // undecided; likewise
 };
 
@@ -96,7 +96,7 @@ struct TaskResult {
 
 struct AnalysisOptions {
   Policy policy = Policy::gcaps;
-  Variant variant = Variant::published;
+  Variant variant = Variant::safe;
   WaitChoice wait = WaitChoice::file;
   JitterSource jitter = JitterSource::response;
   GpuPriorities gpu_priorities = GpuPriorities::file;
@@ -106,13 +106,15 @@ struct AnalysisOptions {
 
 struct AnalysisResult {
   Policy policy = Policy::gcaps;
-  Variant variant = Variant::published;
+  Variant variant = Variant::safe;
   WaitLabel wait = WaitLabel::suspend;
   JitterSource jitter = JitterSource::response;  // as used: `deadline` after a search
   SearchOutcome gpu_priority_search = SearchOutcome::not_needed;
   bool schedulable = false;                   // every real-time task has a bound at or below its deadline
   std::vector<TaskIndex> gpu_priority_order;  // real-time tasks, highest GPU priority first
   std::vector<TaskResult> tasks;              // real-time tasks, in the order of the taskset
+  // stream-priority: by task of the taskset, the stream level that its GPU priority is mapped to; 0 is the highest.
+  std::vector<int> stream_levels;
 };
 
 // How much work one analysis may do, in evaluations of a single charge (a few seconds).

@@ -22,26 +22,26 @@ std::vector<TaskIndex> next_lower_on_core(const RtaModel& model) {
   return lower;
 }
 
-bool fill_level(RtaModel& model, BuildRecurrence build, const std::vector<TaskIndex>& lower, std::size_t level,
-                WorkBudget& budget) {
+bool fill_level(RtaModel& model, const MeetsDeadline& meets_deadline, const std::vector<TaskIndex>& lower,
+                std::size_t level, WorkBudget& budget) {
   const auto order = model.cpu_order();
   for (std::size_t place = order.size(); place-- > 0;) {
     if (--budget.evaluations <= 0) return false;
     const TaskIndex task = order[place];
     if (model.gpu_rank(task) > level || !is_candidate(model, lower[task], level)) continue;
     model.swap_gpu_order(model.gpu_rank(task), level);
-    if (meets_deadline_if_others_do(model, task, build, budget)) return true;
+    if (meets_deadline(task)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-SearchOutcome search_gpu_priorities(RtaModel& model, BuildRecurrence build, WorkBudget& budget) {
+SearchOutcome search_gpu_priorities(RtaModel& model, const MeetsDeadline& meets_deadline, WorkBudget& budget) {
   std::vector<TaskIndex> given(model.gpu_order().begin(), model.gpu_order().end());
   const std::vector<TaskIndex> lower = next_lower_on_core(model);
   for (std::size_t level = given.size(); level-- > 0;) {
-    if (fill_level(model, build, lower, level, budget)) continue;
+    if (fill_level(model, meets_deadline, lower, level, budget)) continue;
     model.set_gpu_order(std::move(given));
     return budget.evaluations <= 0 ? SearchOutcome::limit_reached : SearchOutcome::none;
   }

@@ -1,7 +1,12 @@
 #include "analysis/registry.h"
 
+#include "analysis/rta/fmlp_plus_safe.h"
 #include "analysis/rta/gcaps_published.h"
+#include "analysis/rta/gcaps_safe.h"
+#include "analysis/rta/mpcp_safe.h"
+#include "analysis/rta/stream_priority_safe.h"
 #include "analysis/rta/tsg_rr_published.h"
+#include "analysis/rta/tsg_rr_safe.h"
 
 #include <algorithm>
 #include <array>
@@ -13,14 +18,28 @@
 namespace rtgpu {
 namespace {
 
+constexpr RegisteredAnalysis published(Policy policy, BuildRecurrence build, std::string_view source, bool search,
+                                       Needs needs) {
+  return {{policy, Variant::published, source, search}, build, nullptr, needs};
+}
+
+constexpr RegisteredAnalysis safe(Policy policy, BuildWindowed build, std::string_view source, bool search,
+                                  Needs needs) {
+  return {{policy, Variant::safe, source, search}, nullptr, build, needs};
+}
+
 // One line an analysis.
 constexpr std::array kAnalyses = {
-    RegisteredAnalysis{
-        {Policy::gcaps, Variant::published, "GCAPS (ECRTS 2024), section 6.3; search: section 5.3", true},
-        &build_gcaps_published,
-        false},
-    RegisteredAnalysis{
-        {Policy::tsg_rr, Variant::published, "GCAPS (ECRTS 2024), section 6.2", false}, &build_tsg_rr_published, true},
+    safe(Policy::gcaps, &build_gcaps_safe, "analysis/rta/gcaps_safe.h", true, Needs::nothing),
+    published(Policy::gcaps, &build_gcaps_published, "GCAPS (ECRTS 2024), section 6.3; search: section 5.3", true,
+              Needs::nothing),
+    safe(Policy::gcaps_wc, &build_gcaps_wc_safe, "analysis/rta/gcaps_safe.h", true, Needs::nothing),
+    safe(Policy::tsg_rr, &build_tsg_rr_safe, "analysis/rta/tsg_rr_safe.h", false, Needs::time_slice),
+    published(Policy::tsg_rr, &build_tsg_rr_published, "GCAPS (ECRTS 2024), section 6.2", false, Needs::time_slice),
+    safe(Policy::mpcp, &build_mpcp_safe, "analysis/rta/mpcp_safe.h", true, Needs::nothing),
+    safe(Policy::fmlp_plus, &build_fmlp_plus_safe, "analysis/rta/fmlp_plus_safe.h", false, Needs::nothing),
+    safe(Policy::stream_priority, &build_stream_priority_safe, "analysis/rta/stream_priority_safe.h", false,
+         Needs::stream_priorities),
 };
 
 constexpr auto kEntries = [] {
@@ -29,10 +48,10 @@ constexpr auto kEntries = [] {
   return entries;
 }();
 
-std::string available_as_text() {
-  std::vector<std::string> names;
+std::string policies_of(Variant variant) {
+  std::vector<std::string_view> names;
   for (const AnalysisEntry& entry : kEntries) {
-    names.push_back(fmt::format("{} ({})", to_string(entry.policy), to_string(entry.variant)));
+    if (entry.variant == variant) names.push_back(to_string(entry.policy));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -55,8 +74,11 @@ std::optional<Error> availability_error(Policy policy, Variant variant) {
   Error error;
   error.code = ErrorCode::unsupported;
   error.found = fmt::format("policy {}, variant {}", to_string(policy), to_string(variant));
-  error.expected = fmt::format("one of the analyses that exist: {}", available_as_text());
-  error.advice = fmt::format("The {} analysis of {} is not there yet.", to_string(variant), to_string(policy));
+  error.expected = fmt::format("a policy with a {} analysis: {}", to_string(variant), policies_of(variant));
+  const Variant other = variant == Variant::safe ? Variant::published : Variant::safe;
+  error.advice = find_analysis(policy, other) == nullptr
+                     ? fmt::format("{} is not there yet.", to_string(policy))
+                     : fmt::format("There is a {} analysis of {}.", to_string(other), to_string(policy));
   return error;
 }
 

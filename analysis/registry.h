@@ -3,13 +3,21 @@
 
 #include "analysis/analysis.h"
 #include "analysis/response_times.h"
+#include "analysis/safe.h"
+
+#include <cstdint>
 
 namespace rtgpu {
 
+// What an analysis needs of platform.gpus[0].
+enum class Needs : std::uint8_t { nothing, time_slice, stream_priorities };
+
+// `published` has a recurrence a task, `safe` one with windows.
 struct RegisteredAnalysis {
   AnalysisEntry entry;
   BuildRecurrence build = nullptr;
-  bool needs_time_slice = false;  // refuses a platform without platform.gpus[0].overheads.time_slice
+  BuildWindowed build_windowed = nullptr;
+  Needs needs = Needs::nothing;
 };
 
 // nullptr if there is none.

@@ -1,6 +1,7 @@
 #include "analysis/safe.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,12 +26,17 @@ class Iteration {
     }
   }
 
+  // Tasks that pass their deadlines are taken to meet them all the same.
+  void trust_deadlines() { trusts_deadlines_ = true; }
+
+  bool meets_deadline(TaskIndex task) {
+    iterate();
+    solve_task(task);
+    return budget_.evaluations > 0 && !solution_.completions.back().is_infinite();
+  }
+
   std::vector<TaskResult> run() {
-    bool changed = true;
-    for (int round = 0; changed; ++round) {
-      changed = false;
-      for (const TaskIndex task : model_.order().cpu_order()) changed = update(task, round >= kMaxRounds) || changed;
-    }
+    iterate();
     std::vector<TaskResult> results;
     for (TaskIndex task = 0; task < model_.size(); ++task) {
       if (!model_.task(task).best_effort) results.push_back(result_of(task));
@@ -44,38 +50,78 @@ class Iteration {
     return (options_.beyond_deadline ? sums.period : sums.deadline) - sums.release_jitter;
   }
 
+  void iterate() {
+    bool changed = true;
+    for (int round = 0; changed; ++round) {
+      changed = false;
+      for (const TaskIndex task : model_.order().cpu_order()) changed = update(task, round >= kMaxRounds) || changed;
+    }
+  }
+
   KnownTask start_of(TaskIndex task) const {
     KnownTask known = least_known(model_.staged(task));
     if (options_.jitter == JitterSource::response) return known;
+    set_to_deadline(task, known);
+    return known;
+  }
+
+  void set_to_deadline(TaskIndex task, KnownTask& known) const {
     const Duration deadline = model_.task(task).deadline;
     known.response = deadline;
     std::ranges::fill(known.submitted, deadline);
     std::ranges::fill(known.completed, deadline);
+  }
+
+  // What is known of a task that passes its deadline.
+  KnownTask known_of_late(TaskIndex task) const {
+    KnownTask known = nothing_known(model_.staged(task));
+    if (!trusts_deadlines_) return known;
+    set_to_deadline(task, known);
+    std::ranges::fill(known.waits, known.response);
     return known;
+  }
+
+  // About as many steps as it takes to look at all others.
+  std::int64_t cost_of_building(TaskIndex task) const {
+    const auto on_core = model_.higher_on_core(task).size() + model_.lower_on_core(task).size();
+    const auto others = static_cast<std::int64_t>(model_.gpu_users().size() + on_core);
+    return 4 * others * (1 + model_.waiters_on_core_above(task));
   }
 
   // Bounds the task by what is known of the others. Whether that changed what is known of it.
   bool update(TaskIndex task, bool out_of_rounds) {
     KnownTask& known = known_[task];
-    if (known.response.is_infinite()) return false;
+    if (known.response.is_infinite() || budget_.evaluations <= 0) return false;
+    if (demand_of(task) > cap_of(task)) return give_up(task);
     solve_task(task);
     KnownTask next = known_from_solution(task);
     if (next == known) return false;
-    if (out_of_rounds) next = nothing_known(model_.staged(task));
+    if (out_of_rounds) next = known_of_late(task);
     known = std::move(next);
+    return true;
+  }
+
+  Duration demand_of(TaskIndex task) const { return least_known(model_.staged(task)).response; }
+
+  bool give_up(TaskIndex task) {
+    KnownTask next = known_of_late(task);
+    if (next == known_[task]) return false;
+    known_[task] = std::move(next);
     return true;
   }
 
   void solve_task(TaskIndex task) {
     recurrence_.clear();
+    budget_.evaluations -= cost_of_building(task);
     build_(SafeInput{model_, known_}, task, recurrence_);
+    budget_.evaluations -= 8 * static_cast<std::int64_t>(recurrence_.streams.size());
     solve(recurrence_, cap_of(task), budget_, solution_);
   }
 
   KnownTask known_from_solution(TaskIndex task) {
     const Duration jitter = model_.task(task).release_jitter;
     const Duration response = solution_.completions.back() + jitter;
-    if (response.is_infinite()) return nothing_known(model_.staged(task));
+    if (response.is_infinite()) return known_of_late(task);
     KnownTask next = known_[task];
     for (std::size_t stage = 0; stage < next.submitted.size(); ++stage) {
       next.waits[stage] = std::min(solution_.lengths[device_window(stage)], response);
@@ -95,9 +141,14 @@ class Iteration {
       result.reason = fmt::format("stopped after {} evaluations of a charge", kMaxChargeEvaluations);
       return result;
     }
-    solve_task(task);
     const RtaTask& sums = model_.task(task);
-    const Duration response = solution_.completions.back() + sums.release_jitter;
+    Duration response = Duration::infinite();
+    if (demand_of(task) > cap_of(task)) {
+      recurrence_.clear();
+    } else {
+      solve_task(task);
+      response = solution_.completions.back() + sums.release_jitter;
+    }
     if (response.is_infinite()) {
       set_unbounded(result);
       return result;
@@ -164,6 +215,7 @@ class Iteration {
   std::vector<KnownTask> known_;
   WindowedRecurrence recurrence_;
   WindowedSolution solution_;
+  bool trusts_deadlines_ = false;
 };
 
 Duration longest_copy(const StagedTask& task) {
@@ -203,6 +255,15 @@ void add_copies_of(const SafeInput& input, TaskIndex other, WindowedRecurrence& 
 std::vector<TaskResult> bound_all_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
                                        const AnalysisOptions& options, WorkBudget& budget) {
   return Iteration(model, taskset, build, options, budget).run();
+}
+
+bool meets_deadline_if_others_do(const StagedModel& model, const Taskset& taskset, TaskIndex task, BuildWindowed build,
+                                 WorkBudget& budget) {
+  AnalysisOptions options;
+  options.jitter = JitterSource::deadline;
+  Iteration iteration(model, taskset, build, options, budget);
+  iteration.trust_deadlines();
+  return iteration.meets_deadline(task);
 }
 
 Duration carry_of(Duration completion, Duration cost) {

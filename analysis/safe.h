@@ -36,6 +36,10 @@ using BuildWindowed = void (*)(const SafeInput& input, TaskIndex i, WindowedRecu
 std::vector<TaskResult> bound_all_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
                                        const AnalysisOptions& options, WorkBudget& budget);
 
+// Whether a task meets its deadline if all others meet theirs: deadlines stand for their response times.
+bool meets_deadline_if_others_do(const StagedModel& model, const Taskset& taskset, TaskIndex task, BuildWindowed build,
+                                 WorkBudget& budget);
+
 // Latest completion less cost: the jitter of a stream in a window that may begin anywhere.
 Duration carry_of(Duration completion, Duration cost);
 

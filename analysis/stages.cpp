@@ -79,36 +79,77 @@ Result<StagedModel> StagedModel::of(const Taskset& taskset, WaitChoice wait) {
   const Gpu& gpu = taskset.platform.gpus.front();
 
   std::vector<PolicyTask> policy_tasks;
-  std::vector<TaskIndex> by_gpu(taskset.tasks.size());
-  std::vector<std::vector<TaskIndex>> cores(static_cast<std::size_t>(taskset.platform.cpus));
-  for (TaskIndex index = 0; index < taskset.tasks.size(); ++index) {
-    const Task& task = taskset.tasks[index];
+  for (const Task& task : taskset.tasks) {
     model.staged_.push_back(staged_task(task, gpu));
     model.staged_.back().busy = wait == WaitChoice::busy || (wait == WaitChoice::file && task.wait == WaitMode::busy);
     policy_tasks.push_back({task.gpu_priority, task.best_effort, uses_gpu(task)});
-    by_gpu[index] = index;
-    cores[static_cast<std::size_t>(task.cpu)].push_back(index);
     model.has_copies_ =
         model.has_copies_ || std::ranges::count(model.staged_.back().devices, true, &DeviceStage::is_copy) > 0;
   }
-  std::ranges::stable_sort(by_gpu, [&](TaskIndex a, TaskIndex b) {
-    const Task& first = taskset.tasks[a];
-    const Task& second = taskset.tasks[b];
-    if (first.best_effort != second.best_effort) return second.best_effort;
-    return first.gpu_priority > second.gpu_priority;
-  });
-  model.gpu_rank_.resize(by_gpu.size());
-  for (std::size_t rank = 0; rank < by_gpu.size(); ++rank) model.gpu_rank_[by_gpu[rank]] = rank;
-  if (gpu.stream_priorities) model.stream_levels_ = stream_levels(policy_tasks, *gpu.stream_priorities);
+  model.order_best_effort(taskset);
+  model.order_cores(taskset);
+  if (gpu.stream_priorities) model.stream_levels_ = rtgpu::stream_levels(policy_tasks, *gpu.stream_priorities);
+  return model;
+}
 
-  model.lower_on_core_.resize(taskset.tasks.size());
-  for (TaskIndex index = 0; index < taskset.tasks.size(); ++index) {
-    if (taskset.tasks[index].best_effort) continue;
-    for (const TaskIndex other : cores[static_cast<std::size_t>(taskset.tasks[index].cpu)]) {
-      if (other != index && !model.order_.is_higher_on_core(other, index)) model.lower_on_core_[index].push_back(other);
+void StagedModel::order_best_effort(const Taskset& taskset) {
+  std::vector<TaskIndex> best_effort;
+  for (TaskIndex task = 0; task < taskset.tasks.size(); ++task) {
+    if (taskset.tasks[task].best_effort) best_effort.push_back(task);
+  }
+  uses_gpu_at_best_effort_ =
+      std::ranges::any_of(best_effort, [&](TaskIndex task) { return order_.task(task).uses_gpu; });
+  std::ranges::stable_sort(best_effort, [&](TaskIndex a, TaskIndex b) {
+    return taskset.tasks[a].gpu_priority > taskset.tasks[b].gpu_priority;
+  });
+  best_effort_rank_.resize(taskset.tasks.size());
+  std::size_t rank = order_.gpu_order().size();
+  for (const TaskIndex task : best_effort) best_effort_rank_[task] = rank++;
+}
+
+void StagedModel::order_cores(const Taskset& taskset) {
+  std::vector<std::vector<TaskIndex>> cores(static_cast<std::size_t>(taskset.platform.cpus));
+  const auto core_of = [&](TaskIndex task) { return static_cast<std::size_t>(taskset.tasks[task].cpu); };
+  for (const TaskIndex task : order_.cpu_order()) cores[core_of(task)].push_back(task);
+  std::vector<std::size_t> real_time;
+  for (const std::vector<TaskIndex>& core : cores) real_time.push_back(core.size());
+  for (TaskIndex task = 0; task < taskset.tasks.size(); ++task) {
+    if (taskset.tasks[task].best_effort) cores[core_of(task)].push_back(task);
+  }
+  core_places_.resize(taskset.tasks.size());
+  for (std::size_t core = 0; core < cores.size(); ++core) {
+    const std::size_t begin = by_core_.size();
+    std::int64_t waiters = 0;
+    for (const TaskIndex task : cores[core]) {
+      core_places_[task] = {begin, begin + real_time[core], begin + cores[core].size(), by_core_.size(), waiters};
+      by_core_.push_back(task);
+      if (staged_[task].gpu_stages() > 0 && (staged_[task].busy || staged_[task].spins)) ++waiters;
     }
   }
-  return model;
+}
+
+std::span<const TaskIndex> StagedModel::lower_on_core(TaskIndex task) const {
+  const CorePlace& place = core_places_[task];
+  return std::span(by_core_).subspan(place.place + 1, place.end - place.place - 1);
+}
+
+std::span<const TaskIndex> StagedModel::higher_on_core(TaskIndex task) const {
+  const CorePlace& place = core_places_[task];
+  return std::span(by_core_).subspan(place.begin, std::min(place.place, place.real_time) - place.begin);
+}
+
+bool StagedModel::is_lower_on_core(TaskIndex other, TaskIndex task) const {
+  const CorePlace& place = core_places_[task];
+  return core_places_[other].place > place.place && core_places_[other].place < place.end;
+}
+
+bool StagedModel::has_gpu_user_below(TaskIndex task) const {
+  const auto is_below = [&](TaskIndex other) {
+    return other != task && order_.task(other).uses_gpu && !is_higher_on_gpu(other, task);
+  };
+  if (uses_gpu_at_best_effort_ && !order_.task(task).best_effort) return true;
+  const std::span<const TaskIndex> order = order_.gpu_order();
+  return std::any_of(order.rbegin(), order.rend(), is_below);
 }
 
 KnownTask least_known(const StagedTask& task) {

@@ -56,28 +56,57 @@ class StagedModel {
   static Result<StagedModel> of(const Taskset& taskset, WaitChoice wait);
 
   const RtaModel& order() const { return order_; }
+  // GPU priorities may be exchanged through it.
+  RtaModel& order() { return order_; }
   const StagedTask& staged(TaskIndex task) const { return staged_[task]; }
   const RtaTask& task(TaskIndex task) const { return order_.task(task); }
   const Overheads& overheads() const { return order_.overheads(); }
   std::size_t size() const { return staged_.size(); }
   // Every task, best-effort ones included, that uses the GPU.
   std::span<const TaskIndex> gpu_users() const { return order_.gpu_users(); }
-  // Every task of the core of `task` with lower CPU priority, best-effort ones included.
-  const std::vector<TaskIndex>& lower_on_core(TaskIndex task) const { return lower_on_core_[task]; }
+  // Every task of the core of the real-time task `task` with lower CPU priority, best-effort ones included.
+  std::span<const TaskIndex> lower_on_core(TaskIndex task) const;
+  // Every real-time task of the core of `task` with higher CPU priority, highest first.
+  std::span<const TaskIndex> higher_on_core(TaskIndex task) const;
+  // Whether `other` is one of lower_on_core(task).
+  bool is_lower_on_core(TaskIndex other, TaskIndex task) const;
   // Whether `a` goes before `b` on the GPU: real-time before best-effort, then by GPU priority.
-  bool is_higher_on_gpu(TaskIndex a, TaskIndex b) const { return gpu_rank_[a] < gpu_rank_[b]; }
+  bool is_higher_on_gpu(TaskIndex a, TaskIndex b) const { return gpu_rank(a) < gpu_rank(b); }
+  // Places in which the tasks of a core follow each other, the highest first: of a task, and of the first of its core.
+  std::size_t place_on_core(TaskIndex task) const { return core_places_[task].place; }
+  std::size_t first_place_on_core(TaskIndex task) const { return core_places_[task].begin; }
+  // How many tasks of higher_on_core(task) use the GPU and may wait without giving up the core.
+  std::int64_t waiters_on_core_above(TaskIndex task) const { return core_places_[task].waiters_above; }
+  // Whether a task other than the real-time task `task` uses the GPU and does not go before it there.
+  bool has_gpu_user_below(TaskIndex task) const;
   int stream_level(TaskIndex task) const { return stream_levels_[task]; }
+  const std::vector<int>& stream_levels() const { return stream_levels_; }
   bool has_copies() const { return has_copies_; }
 
  private:
   explicit StagedModel(RtaModel order) : order_(std::move(order)) {}
+  void order_cores(const Taskset& taskset);
+  void order_best_effort(const Taskset& taskset);
+  std::size_t gpu_rank(TaskIndex task) const {
+    return order_.task(task).best_effort ? best_effort_rank_[task] : order_.gpu_rank(task);
+  }
 
   RtaModel order_;
   std::vector<StagedTask> staged_;
-  std::vector<std::vector<TaskIndex>> lower_on_core_;
-  std::vector<std::size_t> gpu_rank_;
+  // Tasks core after core, the real-time ones of each by CPU priority and then the best-effort ones.
+  std::vector<TaskIndex> by_core_;
+  struct CorePlace {
+    std::size_t begin = 0;      // of the core in by_core_
+    std::size_t real_time = 0;  // the end of its real-time tasks
+    std::size_t end = 0;        // of the core
+    std::size_t place = 0;      // of the task
+    std::int64_t waiters_above = 0;
+  };
+  std::vector<CorePlace> core_places_;         // by task
+  std::vector<std::size_t> best_effort_rank_;  // by task
   std::vector<int> stream_levels_;
   bool has_copies_ = false;
+  bool uses_gpu_at_best_effort_ = false;
 };
 
 // What the demand of a task alone takes: the start of the iteration.

@@ -42,6 +42,7 @@ bool is_accepted(const Taskset& taskset, const Analysis& analysis, WaitChoice wa
 
 bool is_accepted_published(const Taskset& taskset, Policy policy, WaitChoice wait) {
   AnalysisOptions options;
+  options.variant = Variant::published;
   options.policy = policy;
   options.wait = wait;
   const Result<AnalysisResult> result = analyze(taskset, options);

@@ -22,7 +22,7 @@ void analyse(benchmark::State& state, Policy policy, WaitChoice wait) {
     tasksets.push_back(testing::random_taskset(engine, options));
     tasksets.back().platform.gpus.front().overheads.time_slice = Duration::milliseconds(1);
   }
-  AnalysisOptions request;
+  AnalysisOptions request{.variant = Variant::published};
   request.policy = policy;
   request.wait = wait;
   std::size_t next = 0;

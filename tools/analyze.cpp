@@ -22,8 +22,9 @@ constexpr const char* kFooter = R"(Examples:
   cat sets.ndjson | rtgpu analyze -
 
 Results go to standard output, everything else to standard error. Times in JSON
-and CSV are nanoseconds, in tables milliseconds. Bounds of the variant
-'published' are recurrences as their papers print them: not a guarantee.
+and CSV are nanoseconds, in tables milliseconds. No legal schedule exceeds a
+bound of the variant 'safe'. Bounds of the variant 'published' are recurrences
+as their papers print them, and some schedules do exceed them.
 
 Exit status:
   0   schedulable under at least one of the analysed policies (NDJSON: every set)
@@ -44,8 +45,9 @@ void declare_options(CLI::App& app, AnalyzeArguments& arguments) {
   app.add_option("--wait", arguments.wait,
                  "How tasks wait for their GPU work:\nsuspend, busy, or file (the default: as each task says)")
       ->option_text("W");
-  app.add_option("--variant", arguments.variant,
-                 "safe (an upper bound) or published (not a guarantee);\nthe default is safe where there is one")
+  app.add_option(
+         "--variant", arguments.variant,
+         "safe (the default: no schedule exceeds the bound), or\npublished (as papers print it: not a guarantee)")
       ->option_text("V");
   app.add_option("--jitter", arguments.jitter,
                  "What stands for a higher-priority task's response time in its\n"

@@ -21,7 +21,7 @@ T take(Result<T> result, Errors& errors) {
 }
 
 Variant parse_variant(const std::string& word, Errors& errors) {
-  if (word.empty()) return default_variant();
+  if (word.empty()) return Variant::safe;
   return take(choose<Variant>("--variant", word, {{"safe", Variant::safe}, {"published", Variant::published}}), errors);
 }
 
@@ -136,13 +136,6 @@ void restrict_search(AnalyzeRequest& request, Errors& errors) {
 }
 
 }  // namespace
-
-Variant default_variant() {
-  const std::span<const AnalysisEntry> all = analyses();
-  const bool any_safe =
-      std::any_of(all.begin(), all.end(), [](const AnalysisEntry& entry) { return entry.variant == Variant::safe; });
-  return any_safe ? Variant::safe : Variant::published;
-}
 
 Result<AnalyzeRequest> make_request(const AnalyzeArguments& arguments) {
   Errors errors;

@@ -15,7 +15,7 @@ struct AnalyzeArguments {
   std::string file;
   std::vector<std::string> policies;  // empty: all
   std::string wait = "file";
-  std::string variant;  // empty: default_variant()
+  std::string variant;  // empty: safe
   std::string jitter = "response";
   std::string gpu_priorities = "file";
   std::string format;  // empty: by where the output goes
@@ -30,9 +30,6 @@ struct AnalyzeRequest {
   std::optional<Format> format;
   std::vector<std::string> notes;  // where the request could not be followed to the letter
 };
-
-// `safe` as soon as there is a safe analysis.
-Variant default_variant();
 
 // All errors of the options at once.
 Result<AnalyzeRequest> make_request(const AnalyzeArguments& arguments);

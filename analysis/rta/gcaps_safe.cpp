@@ -1,6 +1,8 @@
 #include "analysis/rta/gcaps_safe.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace rtgpu {
@@ -19,6 +21,7 @@ std::int64_t calls_in_window(const StagedTask& task, std::size_t stage) {
 // Whether a task above k on its core may wait there, without giving it up, for the GPU that k keeps (then neither can
 // go on) or for the mutex behind tasks below k.
 bool waits_above_for(const SafeInput& input, TaskIndex k) {
+  if (input.model.waiters_on_core_above(k) == 0) return false;
   return std::ranges::any_of(input.model.order().higher_on_core(k), [&](TaskIndex h) {
     const bool waits_on_core = input.staged(h).busy || input.staged(h).spins;
     return input.task(h).uses_gpu && waits_on_core && input.model.is_higher_on_gpu(k, h);
@@ -56,10 +59,7 @@ class Builder {
 
  private:
   // Whether a wait of `task` for the mutex may find an update from below.
-  bool has_caller_below(TaskIndex task) const {
-    return std::ranges::any_of(model_.gpu_users(),
-                               [&](TaskIndex other) { return other != task && !model_.is_higher_on_gpu(other, task); });
-  }
+  bool has_caller_below(TaskIndex task) const { return model_.has_gpu_user_below(task); }
 
   void add_calls() {
     const StagedTask& task = input_.staged(i_);
@@ -78,21 +78,45 @@ class Builder {
   // gcaps: whose work on a core may hold up a task that keeps the GPU from i: tasks above such a task on its core, and
   // tasks whose updates go before its leave. In which windows of i is the same as for the keeping.
   void find_hold_ups() {
+    holds_up_.assign(model_.size(), 0);
     for (const TaskIndex k : model_.gpu_users()) {
       if (k == i_ || input_.task(k).best_effort || !keeps_gpu_from_i(k)) continue;
-      for (const TaskIndex h : model_.order().higher_on_core(k)) note_hold_up(h);
+      note_hold_ups_above(k);
+      keepers_.push_back(k);
     }
+    std::ranges::sort(keepers_, {}, [&](TaskIndex k) { return model_.place_on_core(k); });
     for (const TaskIndex h : model_.order().higher_on_core(i_)) {
       if (input_.task(h).uses_gpu) note_hold_up(h);
     }
   }
 
-  void note_hold_up(TaskIndex h) {
-    if (h != i_ && std::ranges::find(held_up_by_, h) == held_up_by_.end()) held_up_by_.push_back(h);
+  // From k upward: where one is noted, so are those above it.
+  void note_hold_ups_above(TaskIndex k) {
+    const std::span<const TaskIndex> above = model_.order().higher_on_core(k);
+    for (std::size_t place = above.size(); place-- > 0;) {
+      if (holds_up(above[place])) return;
+      note_hold_up(above[place]);
+    }
   }
 
+  // The keepers above a task on its core.
+  std::span<const TaskIndex> keepers_above(TaskIndex below) const {
+    const auto place = [&](TaskIndex k) { return model_.place_on_core(k); };
+    const auto first = std::ranges::lower_bound(keepers_, model_.first_place_on_core(below), {}, place);
+    const auto last = std::ranges::lower_bound(keepers_, model_.place_on_core(below), {}, place);
+    return {first, last};
+  }
+
+  void note_hold_up(TaskIndex h) {
+    if (h == i_ || holds_up(h)) return;
+    held_up_by_.push_back(h);
+    holds_up_[h] = 1;
+  }
+
+  bool holds_up(TaskIndex h) const { return !holds_up_.empty() && holds_up_[h] != 0; }
+
   WindowKinds hold_ups_of(TaskIndex h) const {
-    if (std::ranges::find(held_up_by_, h) == held_up_by_.end()) return {};
+    if (!holds_up(h)) return {};
     const bool busy_above = model_.order().busy_higher_on_core(i_) > 0;
     return busy_above ? WindowKind::host | WindowKind::gpu : WindowKinds(WindowKind::gpu);
   }
@@ -143,8 +167,7 @@ class Builder {
   void add_updates(TaskIndex other) {
     if (update_ == Duration() || model_.order().is_higher_on_core(other, i_)) return;
     if (hold_ups_of(other).contains(WindowKind::gpu) && hold_ups_of(other).contains(WindowKind::host)) return;
-    const auto& below = model_.lower_on_core(i_);
-    const bool is_below_on_core = std::ranges::find(below, other) != below.end();
+    const bool is_below_on_core = model_.is_lower_on_core(other, i_);
     const bool is_above = is_above_a_waiter(other);
     if (!is_above && !is_below_on_core) return;
     const StagedTask& task = input_.staged(other);
@@ -160,6 +183,7 @@ class Builder {
   // Whether `other` goes before i for the mutex, or before a task that spins for it above i on the core.
   bool is_above_a_waiter(TaskIndex other) const {
     if (input_.staged(i_).gpu_stages() > 0 && model_.is_higher_on_gpu(other, i_)) return true;
+    if (model_.waiters_on_core_above(i_) == 0) return false;
     return std::ranges::any_of(model_.order().higher_on_core(i_), [&](TaskIndex h) {
       const bool waits_on_core = input_.staged(h).spins || (!work_conserving_ && input_.staged(h).busy);
       return waits_on_core && input_.staged(h).gpu_stages() > 0 && model_.is_higher_on_gpu(other, h);
@@ -208,10 +232,8 @@ class Builder {
     const bool busy_above = model_.order().busy_higher_on_core(i_) > 0;
     recurrence_.add_group(Term::gpu_preemption, below,
                           busy_above ? WindowKind::host | WindowKind::gpu : WindowKinds(WindowKind::gpu));
-    for (const TaskIndex k : model_.gpu_users()) {
-      if (k == i_ || k == below || input_.task(k).best_effort || !keeps_gpu_from_i(k)) continue;
-      const auto& lower = model_.lower_on_core(k);
-      if (model_.is_higher_on_gpu(below, k) || std::ranges::find(lower, below) == lower.end()) continue;
+    for (const TaskIndex k : keepers_above(below)) {
+      if (model_.is_higher_on_gpu(below, k)) continue;
       for (std::size_t stage = 0; stage < input_.staged(k).devices.size(); ++stage) {
         if (input_.staged(k).devices[stage].is_copy) continue;
         const Duration cost = update_ * 3;
@@ -234,6 +256,7 @@ class Builder {
   // Whether i may wait on its core for work of k: as that of a busily waiting task above it, or of one that such a task
   // waits for.
   bool is_waited_for_on_core(TaskIndex k) const {
+    if (model_.order().busy_higher_on_core(i_) == 0) return false;
     return std::ranges::any_of(model_.order().higher_on_core(i_), [&](TaskIndex h) {
       return input_.task(h).uses_gpu && input_.staged(h).busy && (h == k || model_.is_higher_on_gpu(k, h));
     });
@@ -246,6 +269,8 @@ class Builder {
   Duration update_;
   WindowedRecurrence& recurrence_;
   std::vector<TaskIndex> held_up_by_;
+  std::vector<char> holds_up_;      // by task
+  std::vector<TaskIndex> keepers_;  // gcaps: tasks that keep the GPU from i, by core and place on it
 };
 
 }  // namespace

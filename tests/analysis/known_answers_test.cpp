@@ -30,7 +30,7 @@ std::vector<std::int64_t> bounds_us(const AnalysisResult& result) {
 }
 
 AnalysisOptions published(Policy policy, WaitChoice wait, JitterSource jitter = JitterSource::response) {
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   options.policy = policy;
   options.wait = wait;
   options.jitter = jitter;
@@ -46,7 +46,7 @@ AnalysisResult analysed(const Taskset& taskset, const AnalysisOptions& options) 
 // Table 5 of the GCAPS paper; the tsg-rr busy row by the paper's equation.
 struct CaseStudyRow {
   std::string name;
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   std::vector<std::int64_t> bounds_us;
 };
 

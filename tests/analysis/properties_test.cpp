@@ -30,6 +30,7 @@ struct Combination {
 std::vector<Combination> combinations() {
   std::vector<Combination> all;
   for (const AnalysisEntry& entry : analyses()) {
+    if (entry.variant != Variant::published) continue;
     for (const WaitChoice wait : {WaitChoice::suspend, WaitChoice::busy, WaitChoice::file}) {
       for (const JitterSource jitter : {JitterSource::response, JitterSource::deadline}) {
         all.push_back({entry.policy, wait, jitter});
@@ -40,7 +41,7 @@ std::vector<Combination> combinations() {
 }
 
 AnalysisOptions options_of(const Combination& combination) {
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   options.policy = combination.policy;
   options.wait = combination.wait;
   options.jitter = combination.jitter;

@@ -20,14 +20,14 @@ using testing::make_taskset;
 using testing::ms;
 using testing::task;
 
-AnalysisResult analysed(const Taskset& taskset, AnalysisOptions options = {}) {
+AnalysisResult analysed(const Taskset& taskset, AnalysisOptions options = {.variant = Variant::published}) {
   EXPECT_TRUE(validate(taskset).empty());
   Result<AnalysisResult> result = analyze(taskset, options);
   EXPECT_TRUE(result) << (result ? "" : to_string(result.errors().front()));
   return result ? *result : AnalysisResult{};
 }
 
-Error refusal(const Taskset& taskset, AnalysisOptions options = {}) {
+Error refusal(const Taskset& taskset, AnalysisOptions options = {.variant = Variant::published}) {
   const Result<AnalysisResult> result = analyze(taskset, options);
   EXPECT_FALSE(result);
   return result ? Error{} : result.errors().front();
@@ -73,7 +73,7 @@ TEST(Published, RoundRobinCountsCpuOnlyHigherTasks) {
                                   task("c", ms(200), {cpu(ms(80)), gpu(ms(1), ms(2))})});
   taskset.platform.gpus[0].overheads.time_slice = ms(1);
   for (const WaitChoice wait : {WaitChoice::suspend, WaitChoice::busy}) {
-    AnalysisOptions options;
+    AnalysisOptions options{.variant = Variant::published};
     options.policy = Policy::tsg_rr;
     options.wait = wait;
     EXPECT_FALSE(analysed(taskset, options).schedulable);
@@ -84,7 +84,7 @@ TEST(Published, BusyWaitingHigherTaskChargesItsExecToACpuOnlyTask) {
   // The paper's printed equation charges a CPU-only task nothing for it.
   const Taskset taskset =
       make_taskset({task("a", ms(50), {cpu(ms(1)), gpu(ms(1), ms(8))}), task("b", ms(50), {cpu(ms(5))})});
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   EXPECT_EQ(analysed(taskset, options).tasks[1].bound, ms(7));
   options.wait = WaitChoice::busy;
   EXPECT_EQ(analysed(taskset, options).tasks[1].bound, ms(15));
@@ -107,7 +107,7 @@ TEST(Published, MixedWaitModesChargeEachTaskByItsOwn) {
   // The label of a set that agrees is that of its GPU-using tasks, and its bounds those of that mode for all.
   taskset.tasks[1].wait = taskset.tasks[2].wait = WaitMode::busy;
   const AnalysisResult by_file = analysed(taskset);
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   options.wait = WaitChoice::busy;
   const AnalysisResult by_choice = analysed(taskset, options);
   EXPECT_EQ(by_file.wait, WaitLabel::busy);
@@ -136,7 +136,7 @@ TEST(Published, BestEffortTasksHaveNoBoundAndTakeTurnsOnlyUnderRoundRobin) {
       make_taskset({task("a", ms(100), {gpu(ms(0), ms(10))}), task("b", ms(100), {cpu(ms(1)), gpu(ms(1), ms(10))}, 1)});
   taskset.tasks[1].best_effort = true;
   taskset.platform.gpus[0].overheads.time_slice = ms(2);
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   ASSERT_EQ(analysed(taskset, options).tasks.size(), 1U);
   EXPECT_EQ(analysed(taskset, options).tasks[0].bound, ms(10));
   options.policy = Policy::tsg_rr;
@@ -154,7 +154,7 @@ TEST(Published, LaunchesOfSlicesAreOverhead) {
 }
 
 TEST(Published, ContributionsNameWhoIsCharged) {
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   options.wait = WaitChoice::suspend;
   options.explain = true;
   const AnalysisResult result = analysed(load_case("gcaps-case-study.json"), options);
@@ -172,7 +172,7 @@ TEST(Published, ContributionsNameWhoIsCharged) {
 TEST(Published, BeyondTheDeadlineABoundWithinThePeriodIsShown) {
   Taskset taskset = make_taskset({task("a", ms(100), {cpu(ms(30))}), task("b", ms(100), {cpu(ms(30))})});
   taskset.tasks[1].deadline = ms(50);
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   EXPECT_EQ(analysed(taskset, options).tasks[1].bound, std::nullopt);
   options.beyond_deadline = true;
   const AnalysisResult result = analysed(taskset, options);
@@ -202,7 +202,7 @@ TEST(Published, TimesAtTheLimitOfTheFormatDoNotWrap) {
   taskset.platform.gpus[0].overheads.time_slice = Duration::nanoseconds(1);
   taskset.platform.gpus[0].overheads.context_switch = kMaxTime;
   const AnalysisResult gcaps = analysed(taskset);
-  AnalysisOptions options;
+  AnalysisOptions options{.variant = Variant::published};
   options.policy = Policy::tsg_rr;
   const AnalysisResult tsg_rr = analysed(taskset, options);
   for (const AnalysisResult* result : {&gcaps, &tsg_rr}) {
@@ -211,18 +211,29 @@ TEST(Published, TimesAtTheLimitOfTheFormatDoNotWrap) {
   EXPECT_EQ(tsg_rr.tasks[0].outcome, Outcome::overflow);
 }
 
-TEST(Refusals, SayWhatIsNotCovered) {
-  AnalysisOptions safe;
-  safe.variant = Variant::safe;
-  const Taskset taskset = load_case("gcaps-example2.json");
-  EXPECT_EQ(refusal(taskset, safe).code, ErrorCode::unsupported);
-  EXPECT_THAT(to_string(refusal(taskset, safe)), HasSubstr("not there yet"));
+TEST(Limits, SafeAnalysesEndOnThousandsOfHeavyTasks) {
+  std::vector<Task> tasks;
+  for (int i = 0; i < 2'000; ++i) tasks.push_back(task("t" + std::to_string(i), kMaxTime, {gpu(kMaxTime, kMaxTime)}));
+  Taskset heavy = make_taskset(std::move(tasks));
+  heavy.platform.gpus[0].overheads.runlist_update = kMaxTime;
+  for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::mpcp, Policy::fmlp_plus}) {
+    for (const TaskResult& each : analysed(heavy, {.policy = policy}).tasks) ASSERT_FALSE(each.bound);
+  }
+}
 
-  AnalysisOptions mpcp;
+TEST(Refusals, SayWhatIsNotCovered) {
+  const Taskset taskset = load_case("gcaps-example2.json");
+  const Error server = refusal(taskset, {.policy = Policy::server});
+  EXPECT_EQ(server.code, ErrorCode::unsupported);
+  EXPECT_THAT(to_string(server), HasSubstr("not there yet"));
+  EXPECT_EQ(refusal(taskset, {.policy = Policy::stream_priority}).place.pointer, "/platform/gpus/0/stream_priorities");
+  EXPECT_EQ(refusal(taskset, {.policy = Policy::tsg_rr}).place.pointer, "/platform/gpus/0/overheads/time_slice");
+
+  AnalysisOptions mpcp{.variant = Variant::published};
   mpcp.policy = Policy::mpcp;
   EXPECT_THAT(to_string(refusal(taskset, mpcp)), HasSubstr("mpcp"));
 
-  AnalysisOptions tsg_rr;
+  AnalysisOptions tsg_rr{.variant = Variant::published};
   tsg_rr.policy = Policy::tsg_rr;  // the file gives no time slice
   EXPECT_EQ(refusal(taskset, tsg_rr).place.pointer, "/platform/gpus/0/overheads/time_slice");
   tsg_rr.gpu_priorities = GpuPriorities::search;

@@ -263,7 +263,7 @@ TEST(Safe, GcapsWcWithoutUpdatesDominatesThePublishedBound) {
     options.utilisation_percent = static_cast<int>(uniform(engine, 5, 50));
     const Taskset taskset = testing::random_taskset(engine, options);
     for (const WaitChoice wait : {WaitChoice::suspend, WaitChoice::busy}) {
-      AnalysisOptions request;
+      AnalysisOptions request{.variant = Variant::published};
       request.wait = wait;
       const Result<AnalysisResult> published = analyze(taskset, request);
       ASSERT_TRUE(published);

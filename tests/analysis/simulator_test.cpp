@@ -87,7 +87,7 @@ TEST(Simulator, UpdatesFromBelowDelayTheHighestTask) {
       make_taskset({task("a", ms(20), {cpu(ms(1)), gpu(ms(0), ms(2))}, 0), task("b", ms(13), {gpu(ms(0), ms(1))}, 0),
                     task("c", ms(11), {gpu(ms(0), ms(1))}, 1), task("d", ms(12), {gpu(ms(0), ms(1))}, 2)});
   taskset.platform.gpus[0].overheads.runlist_update = ms(1);
-  const Result<AnalysisResult> published = analyze(taskset, {});
+  const Result<AnalysisResult> published = analyze(taskset, {.variant = Variant::published});
   ASSERT_TRUE(published);
   EXPECT_EQ(published->tasks[0].bound, ms(7));
   Simulator simulator = simulator_of(taskset, Policy::gcaps);

@@ -17,7 +17,7 @@ using testing::StartsWith;
 
 ProcessResult analyze_case(const std::string& file, std::vector<std::string> arguments,
                            OutputTo output = OutputTo::pipe) {
-  arguments.insert(arguments.begin(), {"analyze", file});
+  arguments.insert(arguments.begin(), {"analyze", file, "--variant=published"});
   return run_rtgpu(arguments, {.input = "", .directory = RTGPU_CASES, .output = output});
 }
 
@@ -131,7 +131,7 @@ TEST(AnalyzeCsv, WithoutABoundThereAreNoTerms) {
 TEST(AnalyzeCsv, FieldsAreQuoted) {
   const std::string input = taskset_of(R"({"name": "a,\"b\"", "period": 10, "priority": 1, "segments": [{"cpu": 2}]})");
   const ProcessResult run = run_rtgpu({"analyze", "-", "--policy=gcaps", "--format=csv"}, {.input = input});
-  EXPECT_THAT(run.out, HasSubstr("not a guarantee,\"a,\"\"b\"\"\",true,"));
+  EXPECT_THAT(run.out, HasSubstr("upper bound,\"a,\"\"b\"\"\",true,"));
 }
 
 TEST(AnalyzeNdjson, OneLineWithoutSpaces) {

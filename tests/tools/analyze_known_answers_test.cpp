@@ -1,6 +1,7 @@
 // Known answers of the published analyses, through the program.
 #include "tests/tools/process.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -35,6 +36,7 @@ void PrintTo(const KnownAnswer& answer, std::ostream* out) {
 
 json analyze_as_json(const std::string& file, std::vector<std::string> arguments, int status) {
   arguments.insert(arguments.begin(), {"analyze", RTGPU_CASES "/" + file, "--format", "json"});
+  if (std::ranges::count(arguments, "--variant=safe") == 0) arguments.emplace_back("--variant=published");
   const ProcessResult run = run_rtgpu(arguments);
   EXPECT_EQ(run.status, status) << run.err;
   EXPECT_EQ(run.err, "");
@@ -133,10 +135,31 @@ TEST(Analyze, CompleteJsonOfOneTask) {
       "gpu_priority_order": ["histogram", "mmul_gpu_1", "mmul_cpu", "projection", "dxtc"]})"));
 }
 
+TEST(Analyze, SafeBoundsOfTheCasesThatExceedThePublishedOnes) {
+  const auto bounds = [](const std::string& file, const std::string& policy) {
+    std::vector<double> found;
+    const json answer = analyze_as_json(file, {"--policy=" + policy, "--variant=safe"}, 0);
+    for (const json& task : answer["results"][0]["tasks"]) {
+      found.push_back(task["bound_ns"].get<double>() / 1e6);
+    }
+    return found;
+  };
+  EXPECT_EQ(bounds("gcaps-held-misc.json", "gcaps"), (std::vector<double>{11, 20}));
+  EXPECT_EQ(bounds("gcaps-held-misc.json", "gcaps-wc"), (std::vector<double>{11, 15}));
+  for (const double bound : bounds("tsg-rr-switch.json", "tsg-rr")) {
+    EXPECT_GT(bound, 23.9 - 1e-9);
+    EXPECT_LE(bound, 24);
+  }
+}
+
 TEST(Analyze, ContributionsAddUpToTheTerms) {
-  const json answer = analyze_as_json("gcaps-case-study.json", {"--explain", "--wait=suspend"}, 0);
-  ASSERT_EQ(answer["results"].size(), 2U);
-  for (const json& result : answer["results"]) {
+  json results = analyze_as_json("gcaps-case-study.json", {"--explain", "--wait=suspend"}, 0)["results"];
+  ASSERT_EQ(results.size(), 2U);
+  const json safe = analyze_as_json("gcaps-case-study.json",
+                                    {"--explain", "--policy=gcaps,gcaps-wc,tsg-rr,mpcp,fmlp+", "--variant=safe"}, 0);
+  for (const json& result : safe["results"]) results.push_back(result);
+  ASSERT_EQ(results.size(), 7U);
+  for (const json& result : results) {
     for (const json& task : result["tasks"]) {
       SCOPED_TRACE(result["policy"].get<std::string>() + " " + task["task"].get<std::string>());
       std::map<std::string, std::int64_t> sums;

@@ -31,9 +31,8 @@ ProcessResult analyze_stream(const std::string& input, std::vector<std::string> 
 TEST(AnalyzeStream, ALineForEachDocument) {
   const ProcessResult run = analyze_stream(schedulable_set() + "\n" + schedulable_set() + "\n", {"--policy=gcaps"});
   EXPECT_EQ(run.status, 0);
-  const std::string rest =
-      R"(,"results":[{"policy":"gcaps","wait":"suspend","variant":"published","label":"not a guarantee",)"
-      R"("schedulable":true,"bounds_ns":[2000000]}]})";
+  const std::string rest = R"(,"results":[{"policy":"gcaps","wait":"suspend","variant":"safe","label":"upper bound",)"
+                           R"("schedulable":true,"bounds_ns":[2000000]}]})";
   EXPECT_EQ(run.out, R"({"index":0)" + rest + "\n" + R"({"index":1)" + rest + "\n");
 }
 
@@ -87,7 +86,7 @@ TEST(AnalyzeStream, CsvHasOneHeaderAndARowForABadDocument) {
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.out, testing::StartsWith("index,taskset,"));
   EXPECT_THAT(run.out, HasSubstr("\n0,-,,,,,,,,,,,,,,,,,"));
-  EXPECT_THAT(run.out, HasSubstr("\n1,-,gcaps,suspend,published,not a guarantee,a,true,2000000,10000000,"));
+  EXPECT_THAT(run.out, HasSubstr("\n1,-,gcaps,suspend,safe,upper bound,a,true,2000000,10000000,"));
   EXPECT_EQ(run.out.find("index,taskset,", 1), std::string::npos);
 }
 

@@ -40,11 +40,10 @@ TEST_P(RefusedOptions, EndWithStatus2AndNoOutput) {
 }
 
 const std::vector<Refused> kRefused = {
-    {{"--variant", "safe"}, {"safe", "not there yet"}},
     {{"--variant", "save"}, {"--variant: found 'save'", "Did you mean 'safe'?"}},
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "tsg-rr"}},
-    {{"--policy", "mpcp"}, {"mpcp", "not there yet"}},
-    {{"--policy", "gcaps,mpcp"}, {"mpcp", "not there yet"}},
+    {{"--policy", "server"}, {"server is not there yet"}},
+    {{"--policy", "gcaps,mpcp", "--variant", "published"}, {"There is a safe analysis of mpcp."}},
     {{"--policy", ""}, {"--policy"}},
     {{"--wait", "buzy"}, {"--wait: found 'buzy'; expected one of suspend, busy, file. Did you mean 'busy'?"}},
     {{"--jitter", "deadlines"}, {"--jitter", "Did you mean 'deadline'?"}},
@@ -81,7 +80,9 @@ TEST(AnalyzeOptions, PoliciesInTheOrderTheyAreNamed) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(policies_of({"--policy", "tsg-rr", "--policy", "gcaps"}), (Names{"tsg-rr", "gcaps"}));
   EXPECT_EQ(policies_of({"--policy=tsg-rr,gcaps,tsg-rr"}), (Names{"tsg-rr", "gcaps"}));
-  EXPECT_EQ(policies_of({"--policy=tsg-rr", "--policy=all"}), (Names{"tsg-rr", "gcaps"}));
+  EXPECT_EQ(policies_of({"--policy=tsg-rr", "--policy=all"}),
+            (Names{"tsg-rr", "gcaps", "gcaps-wc", "mpcp", "fmlp+", "stream-priority"}));
+  EXPECT_EQ(policies_of({"--policy=all", "--variant=published"}), (Names{"gcaps", "tsg-rr"}));
   EXPECT_EQ(policies_of({"--policy=all"}), policies_of({}));
 }
 
@@ -105,7 +106,13 @@ TEST(AnalyzeOptions, SearchWhereThereIsOneAndANoteElsewhere) {
   EXPECT_THAT(run.err, HasSubstr("rtgpu: note: "));
   EXPECT_THAT(run.err, HasSubstr("tsg-rr"));
   EXPECT_EQ(run.status, 0);
-  EXPECT_EQ(json::parse(run.out)["results"][0]["gpu_priorities"], "search");
+  const json results = json::parse(run.out)["results"];
+  EXPECT_EQ(results[0]["policy"], "gcaps");
+  EXPECT_EQ(results[0]["gpu_priority_search"], "none");
+  EXPECT_EQ(results[1]["policy"], "gcaps-wc");
+  EXPECT_EQ(results[1]["gpu_priorities"], "search");
+  EXPECT_EQ(results[1]["gpu_priority_order"], json({"task1", "task2", "task4", "task3"}));
+  EXPECT_EQ(results[1]["schedulable"], true);
 }
 
 // tsg-rr needs to know the time slice; gcaps does not.
@@ -117,7 +124,7 @@ std::string set_without_time_slice() {
 TEST(AnalyzeOptions, AnAnalysisThatDoesNotCoverTheSetIsToldBesideTheOthers) {
   const ProcessResult run = run_rtgpu({"analyze", "-", "--format=json"}, {.input = set_without_time_slice()});
   EXPECT_EQ(run.status, 0);
-  const json refused = json::parse(run.out)["results"][1];
+  const json refused = json::parse(run.out)["results"][2];
   EXPECT_EQ(refused["policy"], "tsg-rr");
   EXPECT_EQ(refused["schedulable"], false);
   EXPECT_EQ(refused["error"]["code"], "unsupported");
@@ -156,10 +163,23 @@ TEST(AnalyzeOptions, BeyondTheDeadline) {
   EXPECT_THAT(table.out, HasSubstr("     9     -1  "));
 }
 
-TEST(AnalyzeOptions, TheDefaultVariantIsSafeAsSoonAsThereIsOne) {
-  bool any_safe = false;
-  for (const AnalysisEntry& entry : analyses()) any_safe = any_safe || entry.variant == Variant::safe;
-  EXPECT_EQ(default_variant(), any_safe ? Variant::safe : Variant::published);
+TEST(AnalyzeOptions, TheDefaultVariantIsSafe) {
+  const ProcessResult run = run_rtgpu({"analyze", RTGPU_CASES "/gcaps-held-misc.json", "--format=json"});
+  for (const json& result : json::parse(run.out)["results"]) EXPECT_EQ(result["variant"], "safe");
+}
+
+TEST(AnalyzeOptions, StreamLevelsArePartOfTheOutput) {
+  const std::string input = R"({"rtgpu": 1, "platform": {"cpus": 1, "gpus": [{"stream_priorities": 2}]}, "tasks": [)"
+                            R"({"name": "a", "period": 100, "priority": 4, "segments": [{"gpu": {"exec": 1}}]},)"
+                            R"({"name": "b", "period": 100, "priority": 3, "segments": [{"gpu": {"exec": 1}}]},)"
+                            R"({"name": "c", "period": 100, "priority": 2, "segments": [{"cpu": 1}]},)"
+                            R"({"name": "d", "period": 100, "priority": 1, "segments": [{"gpu": {"exec": 1}}]}]})";
+  const ProcessResult run = run_rtgpu({"analyze", "-", "--policy=stream-priority", "--format=json"}, {.input = input});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["results"][0]["stream_levels"], json({{"a", 0}, {"b", 0}, {"d", 1}}));
+  const ProcessResult table =
+      run_rtgpu({"analyze", "-", "--policy=stream-priority", "--format=table"}, {.input = input});
+  EXPECT_THAT(table.out, HasSubstr("\n  stream levels, highest first: a, b | d\n"));
 }
 
 }  // namespace

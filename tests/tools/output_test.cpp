@@ -15,10 +15,10 @@ const std::vector<std::vector<std::string>> kWriting = {
     {"--version"},
     {"--help"},
     {"analyze", "--help"},
-    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--format=json"},
-    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--format=table"},
-    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--format=csv"},
-    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--format=ndjson"},
+    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--policy=gcaps", "--format=json"},
+    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--policy=gcaps", "--format=table"},
+    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--policy=gcaps", "--format=csv"},
+    {"analyze", RTGPU_CASES "/gcaps-case-study.json", "--policy=gcaps", "--format=ndjson"},
 };
 
 class Writing : public testing::TestWithParam<std::vector<std::string>> {};

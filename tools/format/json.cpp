@@ -73,6 +73,15 @@ Json to_json(const Taskset& taskset, const TaskResult& result, bool explain) {
   return object;
 }
 
+// Of the tasks that use the GPU, best-effort ones included.
+Json stream_levels(const Taskset& taskset, const AnalysisResult& result) {
+  Json object = Json::object();
+  for (TaskIndex task = 0; task < taskset.tasks.size(); ++task) {
+    if (uses_gpu(taskset.tasks[task])) object[taskset.tasks[task].name] = result.stream_levels[task];
+  }
+  return object;
+}
+
 void add_result(Json& object, const Taskset& taskset, const AnalysisResult& result, bool explain) {
   object["schedulable"] = result.schedulable;
   object["jitter"] = to_string(result.jitter);
@@ -82,6 +91,7 @@ void add_result(Json& object, const Taskset& taskset, const AnalysisResult& resu
   for (const TaskIndex task : result.gpu_priority_order) {
     object["gpu_priority_order"].push_back(taskset.tasks[task].name);
   }
+  if (!result.stream_levels.empty()) object["stream_levels"] = stream_levels(taskset, result);
   object["tasks"] = Json::array();
   for (const TaskResult& task : result.tasks) object["tasks"].push_back(to_json(taskset, task, explain));
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -105,6 +106,18 @@ void append_gpu_order(std::string& out, const Taskset& taskset, const AnalysisRe
                      fmt::join(names, ", "));
 }
 
+// "  stream levels, highest first: histogram, mmul | projection | dxtc"
+void append_stream_levels(std::string& out, const Taskset& taskset, const AnalysisResult& result) {
+  std::map<int, std::vector<std::string>> names;
+  for (TaskIndex task = 0; task < result.stream_levels.size(); ++task) {
+    if (uses_gpu(taskset.tasks[task])) names[result.stream_levels[task]].push_back(printable(taskset.tasks[task].name));
+  }
+  if (names.empty()) return;
+  std::vector<std::string> levels;
+  for (const auto& [level, tasks] : names) levels.push_back(fmt::format("{}", fmt::join(tasks, ", ")));
+  out += fmt::format("  stream levels, highest first: {}\n", fmt::join(levels, " | "));
+}
+
 void append_search_failure(std::string& out, SearchOutcome outcome) {
   if (outcome == SearchOutcome::none) out += "  the search found no GPU priorities that pass\n";
   if (outcome == SearchOutcome::limit_reached)
@@ -128,6 +141,7 @@ void append_answer(std::string& out, const Taskset& taskset, const Answer& answe
   }
   table.append_to(out);
   append_gpu_order(out, taskset, *answer.result);
+  append_stream_levels(out, taskset, *answer.result);
   append_search_failure(out, answer.result->gpu_priority_search);
 }
 

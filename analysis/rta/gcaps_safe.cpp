@@ -28,6 +28,14 @@ bool waits_above_for(const SafeInput& input, TaskIndex k) {
   });
 }
 
+// Whether a task above i on its core waits there busily for the GPU that i keeps: then neither can go on.
+bool is_waited_for_above(const SafeInput& input, TaskIndex i) {
+  if (input.staged(i).gpu_stages() == 0 || input.model.order().busy_higher_on_core(i) == 0) return false;
+  return std::ranges::any_of(input.model.order().higher_on_core(i), [&](TaskIndex h) {
+    return input.task(h).uses_gpu && input.staged(h).busy && input.model.is_higher_on_gpu(i, h);
+  });
+}
+
 class Builder {
  public:
   Builder(const SafeInput& input, TaskIndex i, bool work_conserving, WindowedRecurrence& recurrence)
@@ -41,7 +49,12 @@ class Builder {
   void build() {
     add_windows(input_, i_, true, recurrence_);
     add_calls();
-    if (!work_conserving_) find_hold_ups();
+    if (!work_conserving_) {
+      find_hold_ups();
+      if (is_waited_for_above(input_, i_)) {
+        recurrence_.block(0, Term::cpu_blocking, kNoTask, 1, Duration::infinite());
+      }
+    }
     for (const TaskIndex h : model_.order().higher_on_core(i_)) {
       add_core_work(h, WindowKinds(WindowKind::host) | hold_ups_of(h));
     }

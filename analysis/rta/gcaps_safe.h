@@ -26,7 +26,8 @@
 // leave; and updates of each task below k on its core, one while k is in misc and two on the way to the end of the
 // leave (as above: one each time it comes back to its core), no more than that task has. Times when a task above k has
 // the GPU are charged to that one. Where i waits on its core for a busily waiting task, the same counts in its core
-// windows. If a task above k on k's core waits there for what k keeps, there is no bound.
+// windows. If a task above k on k's core waits there for what k keeps, there is no bound,
+// nor for k itself.
 #pragma once
 
 #include "analysis/safe.h"

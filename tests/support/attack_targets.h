@@ -1,0 +1,15 @@
+// Tasksets whose bounds are worth attacking.
+#pragma once
+
+#include "taskset/taskset.h"
+
+#include <random>
+
+namespace rtgpu::testing {
+
+// A small taskset of a shape drawn at random: long misc, many segments, equal or harmonic periods, deadlines below the
+// periods, jitter, separate GPU priorities, best-effort tasks, mixed waits; with overheads or without, slices, thread
+// blocks, stream levels, copies, spinning lock waits.
+Taskset attack_target(std::mt19937_64& engine);
+
+}  // namespace rtgpu::testing

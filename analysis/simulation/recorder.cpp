@@ -1,6 +1,20 @@
 #include "analysis/simulation/recorder.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace rtgpu {
+namespace {
+
+// Intervals are kept as they end; a schedule has them as they begin.
+template <class Interval>
+void sort_by_begin(std::vector<Interval>& intervals) {
+  std::ranges::sort(intervals, [](const Interval& a, const Interval& b) {
+    return std::tie(a.begin, a.task) < std::tie(b.begin, b.task);
+  });
+}
+
+}  // namespace
 
 Recorder::Recorder(Schedule& schedule, std::size_t tasks, std::size_t cores, std::size_t engines)
     : schedule_(schedule) {
@@ -65,6 +79,9 @@ void Recorder::finish(Duration now) {
   for (std::size_t index = 0; index < open_cores_.size(); ++index) core(index, kNoTask, now);
   gpu(kNoTask, false, now);
   for (std::size_t engine = 0; engine < open_copies_.size(); ++engine) copy(engine, kNoTask, now);
+  sort_by_begin(schedule_.tasks);
+  sort_by_begin(schedule_.cores);
+  sort_by_begin(schedule_.copies);
   schedule_.end = now;
 }
 

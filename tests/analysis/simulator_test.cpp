@@ -206,6 +206,17 @@ TEST(Simulator, RecordsWhatItDoes) {
   EXPECT_EQ(schedule.jobs[0].completion, ms(7));
 }
 
+TEST(Simulator, RecordsInTheOrderOfTime) {
+  const Taskset taskset = make_taskset(
+      {task("a", ms(10), {cpu(ms(1))}, 0), task("b", ms(100), {cpu(ms(8))}, 0), task("c", ms(100), {cpu(ms(30))}, 1)});
+  Simulator simulator = simulator_of(taskset, Policy::gcaps_wc);
+  Schedule schedule;
+  simulator.run(synchronous_scenario(3), ms(50), &schedule);
+  EXPECT_TRUE(std::ranges::is_sorted(schedule.tasks, {}, &TaskInterval::begin));
+  EXPECT_TRUE(std::ranges::is_sorted(schedule.cores, {}, &CoreInterval::begin));
+  EXPECT_EQ(schedule.tasks[2].task, 2U);  // c begins first of all, and ends last
+}
+
 TEST(Simulator, RefusesWhatItDoesNotCover) {
   Taskset taskset = make_taskset({task("a", ms(100), {gpu(ms(0), ms(1))})});
   EXPECT_FALSE(Simulator::of(taskset, Policy::tsg_rr, WaitChoice::file));

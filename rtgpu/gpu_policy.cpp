@@ -109,6 +109,15 @@ void GpuPolicy::reset() {
   on_reset();
 }
 
+std::vector<std::uint64_t> GpuPolicy::state() const {
+  std::vector<std::uint64_t> state;
+  for (const Phase phase : phases_) state.push_back(static_cast<std::uint64_t>(phase));
+  state.push_back(gpu_.runs);
+  state.push_back(gpu_.switches ? 1 : 0);
+  append_state(state);
+  return state;
+}
+
 void GpuPolicy::grant(TaskId task) {
   phases_[task] = phases_[task] == Phase::enter_waiting ? Phase::entering : Phase::leaving;
   decision_.granted = task;

@@ -97,7 +97,6 @@ struct Decision {
 class GpuPolicy {
  public:
   virtual ~GpuPolicy() = default;
-  GpuPolicy(const GpuPolicy&) = delete;
   GpuPolicy& operator=(const GpuPolicy&) = delete;
 
   // Events. Each is O(number of tasks) at most, constant where it matters (see the policies).
@@ -134,8 +133,14 @@ class GpuPolicy {
   Phase phase(TaskId task) const { return phases_[task]; }
   std::size_t task_count() const { return phases_.size(); }
 
+  // All that decides what the policy will do, as numbers: two policies of one kind and setup with the same state answer
+  // the same events alike. For exploring them and for diagnosis; allocates.
+  std::vector<std::uint64_t> state() const;
+
  protected:
   explicit GpuPolicy(PolicySetup setup);
+  // The policies themselves can be copied.
+  GpuPolicy(const GpuPolicy&) = default;
 
   // What the policies implement. The phase is already the new one when these are called, except for on_cancel, which is
   // called with the phase the task was in; it is idle afterwards. on_enter and on_leave call grant() for the task
@@ -150,6 +155,8 @@ class GpuPolicy {
   virtual void on_cancel(TaskId task, Phase was) = 0;
   // Every task has been cancelled: what else the policy remembers goes back to its start.
   virtual void on_reset() {}
+  // What the policy remembers beyond phases and gpu(); where the order of requests counts, their order and no counter.
+  virtual void append_state(std::vector<std::uint64_t>& state) const = 0;
 
   // Moves a waiting task on: enter_waiting -> entering, leave_waiting -> leaving. At most once an event.
   void grant(TaskId task);

@@ -36,6 +36,18 @@ class RankQueue {
     std::ranges::make_heap(entries_, later);
   }
 
+  // The tasks in the order in which they will be served.
+  void append_order(std::vector<std::uint64_t>& order) const {
+    std::vector<Entry> sorted = entries_;
+    std::ranges::sort(sorted, {}, &Entry::key);
+    for (const Entry& entry : sorted) order.push_back(entry.task);
+  }
+  // How many are served before one of this key.
+  std::uint64_t count_before(std::uint64_t key) const {
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(entries_, [&](const Entry& entry) { return entry.key < key; }));
+  }
+
  private:
   struct Entry {
     std::uint64_t key;

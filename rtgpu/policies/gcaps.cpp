@@ -69,6 +69,12 @@ void GcapsPolicy::on_cancel(TaskId task, Phase was) {
   update_gpu();
 }
 
+void GcapsPolicy::append_state(std::vector<std::uint64_t>& state) const {
+  state.insert(state.end(), {holder_, turn_});
+  for (const char active : is_active_) state.push_back(static_cast<std::uint64_t>(active));
+  waiting_.append_order(state);
+}
+
 void GcapsPolicy::request_mutex(TaskId task) {
   if (holder_ == kNobody) {
     holder_ = task;

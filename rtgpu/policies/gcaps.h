@@ -11,6 +11,8 @@
 #include "rtgpu/rank_queue.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace rtgpu {
 
@@ -34,6 +36,7 @@ class GcapsPolicy final : public GpuPolicy {
   void on_left(TaskId task) override;
   void on_cancel(TaskId task, Phase was) override;
   void on_reset() override { turn_ = kNobody; }
+  void append_state(std::vector<std::uint64_t>& state) const override;
 
  private:
   bool is_best_effort(TaskId task) const { return setup().tasks[task].best_effort; }

@@ -39,6 +39,12 @@ void GpuLockPolicy::on_cancel(TaskId task, Phase /*was*/) {
   }
 }
 
+void GpuLockPolicy::append_state(std::vector<std::uint64_t>& state) const {
+  state.push_back(holder_);
+  if (holder_ != kNobody) state.push_back(waiting_.count_before(keys_[holder_]));
+  waiting_.append_order(state);
+}
+
 // The next holder either asked to enter, or has the rest of its work with the GPU.
 void GpuLockPolicy::hand_over() {
   holder_ = waiting_.empty() ? kNobody : waiting_.pop();

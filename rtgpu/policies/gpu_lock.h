@@ -34,6 +34,7 @@ class GpuLockPolicy : public GpuPolicy {
   void on_leave(TaskId task) override { grant(task); }
   void on_left(TaskId /*task*/) override { hand_over(); }
   void on_cancel(TaskId task, Phase was) override;
+  void append_state(std::vector<std::uint64_t>& state) const override;
 
  private:
   void hand_over();

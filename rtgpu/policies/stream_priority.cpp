@@ -60,6 +60,11 @@ void StreamPriorityPolicy::on_boundary(TaskId task) {
   run_next();
 }
 
+void StreamPriorityPolicy::append_state(std::vector<std::uint64_t>& state) const {
+  if (gpu().runs != kNobody) state.push_back(waiting().count_before(keys_[gpu().runs]));
+  waiting().append_order(state);
+}
+
 void StreamPriorityPolicy::run_next() {
   run_on_gpu(waiting().empty() ? kNobody : waiting().pop());
 }

@@ -31,6 +31,7 @@ class StreamPriorityPolicy final : public UnarbitratedPolicy {
   void on_boundary(TaskId task) override;
   void run_next() override;
   void on_reset() override { submissions_ = 0; }
+  void append_state(std::vector<std::uint64_t>& state) const override;
 
  private:
   std::vector<int> levels_;

@@ -25,6 +25,11 @@ void TsgRrPolicy::on_reset() {
   last_context_ = kNobody;
 }
 
+void TsgRrPolicy::append_state(std::vector<std::uint64_t>& state) const {
+  state.push_back(last_context_);
+  waiting().append_order(state);
+}
+
 void TsgRrPolicy::run(TaskId task) {
   const bool moves = last_context_ != kNobody && last_context_ != task;
   last_context_ = task;

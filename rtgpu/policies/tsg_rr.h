@@ -7,6 +7,7 @@
 #include "rtgpu/policies/unarbitrated.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace rtgpu {
 
@@ -22,6 +23,7 @@ class TsgRrPolicy final : public UnarbitratedPolicy {
   void on_boundary(TaskId task) override;
   void run_next() override;
   void on_reset() override;
+  void append_state(std::vector<std::uint64_t>& state) const override;
 
  private:
   void run(TaskId task);

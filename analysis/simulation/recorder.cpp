@@ -1,16 +1,15 @@
 #include "analysis/simulation/recorder.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace rtgpu {
 namespace {
 
 // Intervals are kept as they end; a schedule has them as they begin.
 template <class Interval>
-void sort_by_begin(std::vector<Interval>& intervals) {
-  std::ranges::sort(intervals, [](const Interval& a, const Interval& b) {
-    return std::tie(a.begin, a.task) < std::tie(b.begin, b.task);
+void sort_by_begin(std::vector<Interval>& intervals, auto place) {
+  std::stable_sort(intervals.begin(), intervals.end(), [&](const Interval& a, const Interval& b) {
+    return a.begin != b.begin ? a.begin < b.begin : place(a) < place(b);
   });
 }
 
@@ -79,10 +78,10 @@ void Recorder::finish(Duration now) {
   for (std::size_t index = 0; index < open_cores_.size(); ++index) core(index, kNoTask, now);
   gpu(kNoTask, false, now);
   for (std::size_t engine = 0; engine < open_copies_.size(); ++engine) copy(engine, kNoTask, now);
-  sort_by_begin(schedule_.tasks);
-  sort_by_begin(schedule_.cores);
-  sort_by_begin(schedule_.copies);
   schedule_.end = now;
+  sort_by_begin(schedule_.tasks, [](const TaskInterval& interval) { return interval.task; });
+  sort_by_begin(schedule_.cores, [](const CoreInterval& interval) { return interval.core; });
+  sort_by_begin(schedule_.copies, [](const CopyInterval& interval) { return interval.engine; });
 }
 
 }  // namespace rtgpu

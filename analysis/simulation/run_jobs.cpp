@@ -145,10 +145,12 @@ void Simulator::Run::count_cut_off() {
     TaskObservation& seen = observation_.tasks[task];
     const Nanoseconds elapsed = now_ - nominal;
     const bool missed = !tasks_[task].best_effort && elapsed > tasks_[task].deadline;
+    ++seen.incomplete;
     if (missed) ++seen.misses;
     if (Duration::nanoseconds(elapsed) > seen.max_response) {
       seen.max_response = Duration::nanoseconds(elapsed);
       seen.longest_job = number;
+      seen.longest_incomplete = true;
     }
     if (recorder_) {
       recorder_->job(

@@ -27,7 +27,7 @@ enum class JobState : std::uint8_t {
   copied,         // its copy is done, about to go on (core; takes no time)
 };
 
-// Each kind of interval is recorded in the order of time; neighbours that are alike are one. Times are from the start
+// Each kind of interval is sorted by its begin; neighbours that are alike are one. Times are from the start
 // of the run. `job` counts the jobs of a task from 0.
 struct TaskInterval {
   TaskIndex task = kNoTask;
@@ -67,10 +67,10 @@ struct JobRecord {
 
 struct Schedule {
   std::vector<TaskInterval> tasks;  // by begin, then task
-  std::vector<CoreInterval> cores;
+  std::vector<CoreInterval> cores;  // by begin, then core
   std::vector<GpuInterval> gpu;
-  std::vector<CopyInterval> copies;
-  std::vector<JobRecord> jobs;  // by completion
+  std::vector<CopyInterval> copies;  // by begin, then engine
+  std::vector<JobRecord> jobs;       // by completion; those that the end cut off come last
   Duration end;
 };
 

@@ -24,8 +24,10 @@ struct TaskObservation {
   std::int64_t misses = 0;  // jobs of a real-time task not complete by their deadline
   // The longest response; of a job that the run's end cut off, the time it had taken by then.
   Duration max_response;
-  Duration total_response;       // of the completed jobs; infinite if beyond the range
-  std::int64_t longest_job = 0;  // the job of max_response
+  Duration total_response;          // of the completed jobs; infinite if beyond the range
+  std::int64_t longest_job = 0;     // the job of max_response
+  std::int64_t incomplete = 0;      // jobs that the run's end cut off
+  bool longest_incomplete = false;  // max_response is of one of them: it would have taken longer
 };
 
 struct Observation {

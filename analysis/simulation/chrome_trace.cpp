@@ -1,0 +1,166 @@
+#include "analysis/simulation/chrome_trace.h"
+
+#include "analysis/simulation/activity.h"
+#include "taskset/json_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rtgpu {
+namespace {
+
+// The processes of the trace: groups of lanes.
+constexpr int kTasks = 1;
+constexpr int kCores = 2;
+constexpr int kDevices = 3;
+// The lanes of the devices.
+constexpr std::int64_t kGpuLane = 1;
+constexpr std::int64_t kFirstCopyLane = 2;
+
+std::string json_of(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+// Nanoseconds as microseconds.
+std::string microseconds(Duration time) {
+  return fmt::format("{}.{:03}", time.count() / 1000, time.count() % 1000);
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(std::ostream& out, const Schedule& schedule, const Taskset& taskset)
+      : out_(out), schedule_(schedule), taskset_(taskset) {
+    for (const Task& task : taskset.tasks) names_.push_back(json_of(task.name));
+  }
+
+  void write(const std::string& title) {
+    out_ << R"({"displayTimeUnit":"ns","otherData":{"title":)" << json_of(title) << R"(},"traceEvents":[)";
+    name_lanes();
+    write_activities();
+    write_devices();
+    write_jobs();
+    out_ << "\n]}\n";
+  }
+
+ private:
+  void event(const std::string& text) {
+    out_ << (first_ ? "\n" : ",\n") << text;
+    first_ = false;
+  }
+
+  void name_process(int process, std::string_view name) {
+    event(fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"tid":0,"args":{{"name":"{}"}}}})", process, name));
+    event(fmt::format(R"({{"name":"process_sort_index","ph":"M","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})",
+                      process));
+  }
+
+  void name_lane(int process, std::int64_t lane, std::string_view json_name) {
+    event(fmt::format(R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})", process, lane,
+                      json_name));
+    event(fmt::format(R"({{"name":"thread_sort_index","ph":"M","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
+                      process, lane, lane));
+  }
+
+  void name_lanes() {
+    name_process(kTasks, "Tasks");
+    name_process(kCores, "Cores");
+    name_process(kDevices, "GPU");
+    for (std::size_t task = 0; task < names_.size(); ++task) {
+      name_lane(kTasks, lane_of(task), names_[task]);
+    }
+    std::vector<bool> used(static_cast<std::size_t>(taskset_.platform.cpus), false);
+    for (const Task& task : taskset_.tasks) used[static_cast<std::size_t>(task.cpu)] = true;
+    for (std::size_t core = 0; core < used.size(); ++core) {
+      if (used[core]) name_lane(kCores, lane_of(core), fmt::format("\"core {}\"", core));
+    }
+    name_lane(kDevices, kGpuLane, json_of(taskset_.platform.gpus.front().name));
+    int engines = 0;
+    for (const CopyInterval& copy : schedule_.copies) engines = std::max(engines, copy.engine + 1);
+    for (int engine = 0; engine < engines; ++engine) {
+      name_lane(kDevices, kFirstCopyLane + engine, fmt::format("\"copy engine {}\"", engine));
+    }
+  }
+
+  static std::int64_t lane_of(std::size_t index) { return static_cast<std::int64_t>(index) + 1; }
+
+  void complete(std::string_view json_name, std::string_view category, int process, std::int64_t lane, Duration begin,
+                Duration end, std::string_view arguments) {
+    event(fmt::format(R"({{"name":{},"cat":"{}","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+                      json_name, category, process, lane, microseconds(begin), microseconds(end - begin), arguments));
+  }
+
+  // A task's lane, and what it does on its core in the core's lane.
+  void write_activities() {
+    for (const auto& of_task : activities(schedule_, names_.size())) {
+      for (const ActivityInterval& each : of_task) write_activity(each);
+    }
+  }
+
+  void write_activity(const ActivityInterval& each) {
+    const std::string state = fmt::format("\"{}\"", to_string(each.activity));
+    std::string arguments = fmt::format(R"("job":{},"segment":{})", each.job, each.segment);
+    if (each.boosted) arguments += R"(,"boosted":true)";
+    if (each.holds_core && waits(each.activity)) arguments += R"(,"holds_core":true)";
+    complete(state, "task", kTasks, lane_of(each.task), each.begin, each.end, arguments);
+    if (!each.holds_core) return;
+    arguments.append(R"(,"state":)").append(state);
+    complete(names_[each.task], "core", kCores, taskset_.tasks[each.task].cpu + 1, each.begin, each.end, arguments);
+  }
+
+  static bool waits(Activity activity) {
+    return activity != Activity::cpu && activity != Activity::misc && activity != Activity::call;
+  }
+
+  void write_devices() {
+    for (const GpuInterval& each : schedule_.gpu) {
+      const std::string name = each.switching ? "\"context switch\"" : names_[each.task];
+      complete(name, "gpu", kDevices, kGpuLane, each.begin, each.end,
+               each.switching ? R"("to":)" + names_[each.task] : "");
+    }
+    for (const CopyInterval& each : schedule_.copies) {
+      complete(names_[each.task], "copy", kDevices, kFirstCopyLane + each.engine, each.begin, each.end, "");
+    }
+  }
+
+  void instant(std::string_view name, TaskIndex task, Duration at, const std::string& arguments) {
+    event(fmt::format(R"({{"name":"{}","cat":"job","ph":"i","s":"t","pid":{},"tid":{},"ts":{},"args":{{{}}}}})", name,
+                      kTasks, lane_of(task), microseconds(at), arguments));
+  }
+
+  void write_jobs() {
+    for (const JobRecord& job : schedule_.jobs) {
+      const Task& task = taskset_.tasks[job.task];
+      const std::string arguments = fmt::format(R"("job":{})", job.job);
+      instant("release", job.task, job.nominal_release, arguments);
+      if (job.release != job.nominal_release) instant("release after jitter", job.task, job.release, arguments);
+      const Duration deadline = job.nominal_release + task.deadline;
+      if (!task.best_effort) instant("deadline", job.task, deadline, arguments);
+      if (job.missed) instant("deadline missed", job.task, deadline, arguments);
+      if (!job.completion.is_infinite()) {
+        const Duration response = job.completion - job.nominal_release;
+        instant("completion", job.task, job.completion,
+                arguments + fmt::format(R"(,"response_ns":{})", response.count()));
+      }
+    }
+  }
+
+  std::ostream& out_;
+  const Schedule& schedule_;
+  const Taskset& taskset_;
+  std::vector<std::string> names_;  // of the tasks, as JSON
+  bool first_ = true;
+};
+
+}  // namespace
+
+void write_chrome_trace(std::ostream& out, const Schedule& schedule, const Taskset& taskset, const std::string& title) {
+  TraceWriter(out, schedule, taskset).write(title);
+}
+
+}  // namespace rtgpu

@@ -13,19 +13,18 @@ constexpr std::string_view kEraseLine = "\r\033[K";
 
 }  // namespace
 
-Progress::Progress(std::ostream& out, bool visible, Clock::time_point start)
-    : out_(out), visible_(visible), start_(start), next_(start + 1s) {}
+Progress::Progress(std::ostream& out, bool visible, Clock::time_point start, std::string_view things)
+    : out_(out), visible_(visible), things_(things), start_(start), next_(start + 1s) {}
 
 Progress::~Progress() {
   clear();
 }
 
-void Progress::update(std::size_t documents, Clock::time_point now) {
+void Progress::update(std::size_t done, Clock::time_point now) {
   if (!visible_ || now < next_) return;
   next_ = now + 100ms;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  out_ << fmt::format("{}{} documents, {:.0f} per second", kEraseLine, documents,
-                      static_cast<double>(documents) / seconds)
+  out_ << fmt::format("{}{} {}, {:.0f} per second", kEraseLine, done, things_, static_cast<double>(done) / seconds)
        << std::flush;
   shown_ = true;
 }

@@ -1,9 +1,10 @@
-// A line on a terminal that tells how far a long stream of documents is.
+// A line on a terminal that tells how far long work is.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <ostream>
+#include <string_view>
 
 namespace rtgpu {
 
@@ -11,20 +12,21 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Writes to `out`, which outlives this object, if `visible`.
-  Progress(std::ostream& out, bool visible, Clock::time_point start);
+  // Writes to `out`, which outlives this object, if `visible`. `things` names what is counted.
+  Progress(std::ostream& out, bool visible, Clock::time_point start, std::string_view things = "documents");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Shows the number of documents done and their rate: nothing in the first second, then at most ten times a second.
-  void update(std::size_t documents, Clock::time_point now);
+  // Shows how many things are done, and their rate: nothing in the first second, then at most ten times a second.
+  void update(std::size_t done, Clock::time_point now);
   // Removes the line, so that a message can be written; the next update brings it back.
   void clear();
 
  private:
   std::ostream& out_;
   bool visible_;
+  std::string_view things_;
   bool shown_ = false;
   Clock::time_point start_;
   Clock::time_point next_;

@@ -24,11 +24,12 @@ TEST(CommandLine, HelpListsWhatIsThere) {
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, HasSubstr("\n  analyze "));
-  EXPECT_THAT(run.out, HasSubstr("\nnot there yet: simulate, falsify, generate, sweep, plan, run, calibrate, profile, "
+  EXPECT_THAT(run.out, HasSubstr("\nnot there yet: falsify, generate, sweep, plan, run, calibrate, profile, "
                                  "doctor, report, convert\n"));
   EXPECT_THAT(run.out, HasSubstr("Examples:"));
   EXPECT_THAT(run.out, HasSubstr("Exit status:"));
-  EXPECT_THAT(run.out, Not(HasSubstr("\n  simulate")));
+  EXPECT_THAT(run.out, HasSubstr("\n  simulate "));
+  EXPECT_THAT(run.out, Not(HasSubstr("\n  falsify")));
 }
 
 TEST(CommandLine, HelpOfAnalyzeNamesEveryOption) {
@@ -60,8 +61,8 @@ TEST_P(NotThereYet, SaysSo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, NotThereYet,
-                         testing::Values("simulate", "falsify", "generate", "sweep", "plan", "run", "calibrate",
-                                         "profile", "doctor", "report", "convert"));
+                         testing::Values("falsify", "generate", "sweep", "plan", "run", "calibrate", "profile",
+                                         "doctor", "report", "convert"));
 
 TEST(CommandLine, MisspeltCommand) {
   const ProcessResult run = run_rtgpu({"analyse", "case.json"});

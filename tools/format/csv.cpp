@@ -23,28 +23,15 @@ struct Row {
   std::string reason = {};
 };
 
-void append_field(std::string& out, std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += field;
-    return;
-  }
-  out += '"';
-  for (const char c : field) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 void append_row(std::string& out, const Row& row) {
   const std::array<std::string_view, 10> first = {row.index, row.source, row.policy,      row.wait,  row.variant,
                                                   row.label, row.task,   row.schedulable, row.bound, row.deadline};
   for (const std::string_view field : first) {
-    append_field(out, field);
+    append_csv_field(out, field);
     out += ',';
   }
   for (const std::string& term : row.terms) out.append(term).append(",");
-  append_field(out, row.reason);
+  append_csv_field(out, row.reason);
   out += '\n';
 }
 
@@ -84,6 +71,19 @@ Row refused_row(const DocumentReport& report, const Answer& answer) {
 }
 
 }  // namespace
+
+void append_csv_field(std::string& out, std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += field;
+    return;
+  }
+  out += '"';
+  for (const char c : field) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
 
 void append_csv_header(std::string& out) {
   out += "index,taskset,policy,wait,variant,label,task,schedulable,bound_ns,deadline_ns,";

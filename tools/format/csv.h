@@ -4,8 +4,12 @@
 #include "tools/format/report.h"
 
 #include <string>
+#include <string_view>
 
 namespace rtgpu {
+
+// A field, in quotes where it needs them.
+void append_csv_field(std::string& out, std::string_view field);
 
 void append_csv_header(std::string& out);
 void append_csv(std::string& out, const DocumentReport& report);

@@ -1,0 +1,141 @@
+#include "tools/simulate_request.h"
+
+#include "tools/choice.h"
+#include "tools/option_values.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rtgpu {
+namespace {
+
+bool is_simulated(Policy policy) {
+  return policy != Policy::federated && policy != Policy::server;
+}
+
+void add_once(std::vector<Policy>& policies, Policy policy) {
+  if (std::find(policies.begin(), policies.end(), policy) == policies.end()) policies.push_back(policy);
+}
+
+void add_named(std::vector<Policy>& policies, std::string_view name, Errors& errors) {
+  if (name == "all") {
+    for (const Policy policy : simulated_policies()) add_once(policies, policy);
+    return;
+  }
+  const std::optional<Policy> policy = parse_policy(name);
+  if (policy && is_simulated(*policy)) return add_once(policies, *policy);
+  std::vector<std::string_view> known;
+  for (const Policy each : simulated_policies()) known.push_back(to_string(each));
+  known.emplace_back("all");
+  Error error = choice_error("--policy", name, known);
+  if (policy) error.advice = fmt::format("{} is not there yet.", name);
+  errors.push_back(std::move(error));
+}
+
+std::vector<Policy> parse_policies(const std::vector<std::string>& names, Errors& errors) {
+  std::vector<Policy> policies;
+  for (const std::string& name : names) add_named(policies, name, errors);
+  if (names.empty()) policies = simulated_policies();
+  return policies;
+}
+
+void parse_trials(const SimulateArguments& arguments, SimulateRequest& request, Errors& errors) {
+  request.trials = static_cast<std::uint64_t>(whole_number("--trials", arguments.trials, 1, kMaxTrials, errors));
+  if (arguments.trial.empty()) return;
+  request.first_trial = static_cast<std::uint64_t>(whole_number("--trial", arguments.trial, 0, kMaxTrials - 1, errors));
+  if (request.trials == 1) return;
+  Error error;
+  error.code = ErrorCode::conflict;
+  error.place.source = "--trial";
+  error.found = fmt::format("both --trials {} and --trial {}", arguments.trials, arguments.trial);
+  error.expected = "one of them";
+  error.advice = "--trials N makes the trials 0 to N - 1, --trial K makes trial K alone.";
+  errors.push_back(std::move(error));
+}
+
+Error file_error(std::string_view option, std::string found, std::string expected, std::string advice = "") {
+  Error error;
+  error.code = ErrorCode::conflict;
+  error.place.source = option;
+  error.found = std::move(found);
+  error.expected = std::move(expected);
+  error.advice = std::move(advice);
+  return error;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
+// A picture or trace is of one run, and destroys neither the input nor the other.
+void check_recording(std::string_view option, const std::string& file, const SimulateArguments& arguments,
+                     const SimulateRequest& request, Errors& errors) {
+  if (file.empty()) return;
+  if (file == "-") {
+    errors.push_back(file_error(option, "-", "the name of a file", "The results go to standard output."));
+  } else if (is_same_file(file, arguments.file)) {
+    errors.push_back(file_error(option, fmt::format("'{}', the taskset", file), "another file"));
+  }
+  if (request.policies.size() > 1) {
+    errors.push_back(file_error(option, fmt::format("{} policies", request.policies.size()), "one policy",
+                                fmt::format("Choose one, for instance --policy {}.", to_string(request.policies[0]))));
+  }
+}
+
+std::optional<Format> parse_format(const std::string& word, Errors& errors) {
+  if (word.empty()) return std::nullopt;
+  return value_or_report(
+      choose<Format>(
+          "--format", word,
+          {{"table", Format::table}, {"json", Format::json}, {"ndjson", Format::ndjson}, {"csv", Format::csv}}),
+      errors);
+}
+
+}  // namespace
+
+std::vector<Policy> simulated_policies() {
+  std::vector<Policy> policies;
+  for (const Policy policy : all_policies()) {
+    if (is_simulated(policy)) policies.push_back(policy);
+  }
+  return policies;
+}
+
+Result<SimulateRequest> make_request(const SimulateArguments& arguments) {
+  Errors errors;
+  SimulateRequest request;
+  request.policies = parse_policies(arguments.policies, errors);
+  request.wait = value_or_report(
+      choose<WaitChoice>("--wait", arguments.wait,
+                         {{"suspend", WaitChoice::suspend}, {"busy", WaitChoice::busy}, {"file", WaitChoice::file}}),
+      errors);
+  if (!arguments.horizon.empty()) request.horizon = time_above_zero("--horizon", arguments.horizon, errors);
+  parse_trials(arguments, request, errors);
+  request.choices.seed = seed_number("--seed", arguments.seed, errors);
+  request.choices.releases =
+      value_or_report(choose<Releases>("--releases", arguments.releases,
+                                       {{"periodic", Releases::periodic}, {"sporadic", Releases::sporadic}}),
+                      errors);
+  request.choices.execution =
+      value_or_report(choose<Execution>("--execution", arguments.execution,
+                                        {{"worst", Execution::worst}, {"random", Execution::random}}),
+                      errors);
+  check_recording("--trace", arguments.trace, arguments, request, errors);
+  check_recording("--gantt", arguments.gantt, arguments, request, errors);
+  if (!arguments.gantt.empty() && arguments.gantt == arguments.trace) {
+    errors.push_back(file_error("--gantt", "the file of --trace", "another file"));
+  }
+  request.trace = arguments.trace;
+  request.gantt = arguments.gantt;
+  request.format = parse_format(arguments.format, errors);
+  if (!errors.empty()) return errors;
+  return request;
+}
+
+}  // namespace rtgpu

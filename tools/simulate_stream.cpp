@@ -1,0 +1,161 @@
+#include "tools/simulate_stream.h"
+
+#include "analysis/simulation/simulator.h"
+#include "tools/format/simulation.h"
+#include "tools/format/table.h"
+#include "tools/messages.h"
+#include "tools/simulate_record.h"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace rtgpu {
+namespace {
+
+Format format_of(const SimulateRequest& request, const DocumentStream& documents, const StandardOutput& output) {
+  if (request.format) return *request.format;
+  if (output.is_terminal()) return Format::table;
+  return documents.is_ndjson() ? Format::ndjson : Format::json;
+}
+
+void append(std::string& out, Format format, const SimulationReport& report) {
+  switch (format) {
+    case Format::table:
+      return append_table(out, report);
+    case Format::json:
+      return append_json(out, report);
+    case Format::ndjson:
+      return append_ndjson(out, report);
+    case Format::csv:
+      return append_csv(out, report);
+  }
+}
+
+void append_failure(std::string& out, Format format, const DocumentFailure& failure) {
+  switch (format) {
+    case Format::table:
+      return append_table(out, failure);
+    case Format::json:
+    case Format::ndjson:
+      return append_simulation_failure(out, failure);
+    case Format::csv:
+      return append_simulation_csv_failure(out, failure);
+  }
+}
+
+Duration default_horizon(const Taskset& taskset) {
+  Duration longest = Duration::milliseconds(1);
+  for (const Task& task : taskset.tasks) longest = std::max(longest, task.period);
+  return longest * kDefaultHorizonPeriods;
+}
+
+}  // namespace
+
+SimulateStream::SimulateStream(const SimulateRequest& request, DocumentStream& documents, StandardOutput& output)
+    : request_(request),
+      documents_(documents),
+      output_(output),
+      format_(format_of(request, documents, output)),
+      progress_(std::cerr, isatty(STDERR_FILENO) == 1, Progress::Clock::now(), "runs") {}
+
+ExitStatus SimulateStream::run() {
+  while (step()) {
+    ++done_;
+    if (output_.is_terminal() && documents_.is_ndjson()) output_.flush();
+    output_.flush_if_large();
+  }
+  progress_.clear();
+  // An input that is one document, and a bad one, leaves no output at all.
+  if (documents_.is_ndjson() || !any_failure_) output_.flush();
+  return status();
+}
+
+bool SimulateStream::step() {
+  const Result<std::optional<DocumentText>> next = documents_.next();
+  DocumentId id{documents_.name(), done_, documents_.is_ndjson()};
+  if (!next) {
+    fail(id, next.errors());
+    return false;
+  }
+  if (!*next) return false;
+  const DocumentText& document = **next;
+  id.index = document.index;
+  Result<LoadedTaskset> loaded = reader_.read(document.text, documents_.name(), document.line);
+  if (loaded) {
+    answer(*std::move(loaded), id);
+  } else {
+    fail(id, loaded.errors());
+  }
+  return true;
+}
+
+void SimulateStream::answer(LoadedTaskset loaded, const DocumentId& id) {
+  SimulationReport report;
+  report.id = id;
+  report.loaded = std::move(loaded);
+  const Taskset& taskset = report.loaded.taskset;
+  report.wait = wait_label(taskset, request_.wait);
+  report.horizon = request_.horizon.value_or(default_horizon(taskset));
+  report.first_trial = request_.first_trial;
+  report.trials = request_.trials;
+  report.choices = request_.choices;
+  for (const Policy policy : request_.policies) report.answers.push_back(simulate(report, policy));
+  progress_.clear();
+  if (report.all_refused()) return fail(id, report.refusals());
+  all_meet_deadlines_ = all_meet_deadlines_ && report.meets_deadlines();
+  tell(report);
+  write(report);
+}
+
+SimulationAnswer SimulateStream::simulate(const SimulationReport& report, Policy policy) {
+  const Taskset& taskset = report.loaded.taskset;
+  Result<Simulator> simulator = Simulator::of(taskset, policy, request_.wait);
+  if (!simulator) return {policy, std::move(simulator.errors())};
+  TrialSummary summary(taskset);
+  for (std::uint64_t trial = report.first_trial; trial < report.first_trial + report.trials; ++trial) {
+    summary.add(trial, simulator->run(scenario_of_trial(taskset, report.choices, trial), report.horizon));
+    progress_.update(++runs_, Progress::Clock::now());
+  }
+  if (request_.records()) {
+    if (auto error = recording_error(request_, summary)) return {policy, *std::move(error)};
+    progress_.clear();
+    const std::string what = fmt::format("{}: {}, {}", report.id.source, to_string(policy), to_string(report.wait));
+    record_worst_trial(request_, taskset, report.horizon, *simulator, *summary.worst(), what);
+  }
+  return {policy, std::move(summary)};
+}
+
+void SimulateStream::write(const SimulationReport& report) {
+  if (format_ == Format::csv && done_ == 0) append_simulation_csv_header(output_.buffer());
+  append(output_.buffer(), format_, report);
+}
+
+void SimulateStream::fail(const DocumentId& id, const Errors& errors) {
+  any_failure_ = true;
+  progress_.clear();
+  print_errors(errors);
+  if (!id.one_of_many) return;
+  if (format_ == Format::csv && done_ == 0) append_simulation_csv_header(output_.buffer());
+  append_failure(output_.buffer(), format_, DocumentFailure{id, errors});
+}
+
+// What goes to standard error although there is an answer.
+void SimulateStream::tell(const SimulationReport& report) {
+  for (const Error& refusal : report.refusals()) print_note("not simulated: " + to_string(refusal));
+  if (format_ != Format::csv) return;
+  for (const std::string& note : notes(report.loaded)) print_note(note);
+}
+
+ExitStatus SimulateStream::status() const {
+  if (any_failure_) return ExitStatus::usage;
+  return all_meet_deadlines_ ? ExitStatus::yes : ExitStatus::no;
+}
+
+}  // namespace rtgpu

@@ -1,0 +1,193 @@
+#include "tests/analysis/naive_windowed.h"
+
+#include <algorithm>
+
+namespace rtgpu::testing {
+namespace {
+
+// NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
+__extension__ using Int128 = __int128;
+using Time = std::optional<Int128>;  // nullopt: without limit
+
+Time time_of(Duration duration) {
+  if (duration.is_infinite()) return std::nullopt;
+  return duration.count();
+}
+
+Time sum_of(Time a, Time b) {
+  if (!a || !b) return std::nullopt;
+  return *a + *b;
+}
+
+Time smaller(Time a, Time b) {
+  if (!a) return b;
+  if (!b) return a;
+  return std::min(*a, *b);
+}
+
+std::optional<std::int64_t> nanoseconds(Time time) {
+  if (!time) return std::nullopt;
+  return static_cast<std::int64_t>(*time);
+}
+
+Time work(const Stream& stream, Duration jitter, Int128 length) {
+  const Time cost = time_of(stream.cost);
+  const Time carry = time_of(jitter);
+  if (!cost || !carry) return std::nullopt;
+  const Int128 period = stream.period.count();
+  return *cost * ((length + *carry + period - 1) / period);
+}
+
+// Which of the three jitters is right.
+using Jitter = Duration Stream::*;
+
+Time work(const WindowedRecurrence& recurrence, const Group& group, Jitter jitter, Int128 length) {
+  Time sum = 0;
+  for (std::size_t i = 0; i < group.stream_count; ++i) {
+    const Stream& stream = recurrence.streams[group.first_stream + i];
+    sum = sum_of(sum, work(stream, stream.*jitter, length));
+  }
+  return smaller(sum, work(group.together, group.together.*jitter, length));
+}
+
+// What a group adds to a window that has lasted for `length` when its tail begins. Work that arrives at that very
+// instant still goes first; and without a tail, a window of no length is still an instant.
+Time delay(const WindowedRecurrence& recurrence, const Group& group, const Window& window, Int128 length) {
+  if (!group.kinds.contains(window.kind)) return 0;
+  const bool has_tail = window.tail > Duration();
+  const Int128 counted = has_tail ? length + 1 : std::max<Int128>(length, 1);
+  const Jitter jitter = window.kind == WindowKind::host ? &Stream::on_host : &Stream::on_device;
+  Time units;
+  if (!group.unit.is_infinite()) units = Int128{group.unit.count()} * window.units;
+  return smaller(work(recurrence, group, jitter, counted), units);
+}
+
+// The least t of 0 ... cap with right_side(t) <= t: where the right side never falls, the least fixed point.
+template <class RightSide>
+Time least(Int128 cap, RightSide right_side) {
+  for (Int128 t = 0; t <= cap; ++t) {
+    const Time sum = right_side(t);
+    if (sum && *sum <= t) return t;
+  }
+  return std::nullopt;
+}
+
+// Until its tail begins.
+Time length_before_tail(const WindowedRecurrence& recurrence, const Window& window, Int128 cap) {
+  return least(cap, [&](Int128 length) {
+    Time sum = time_of(window.own - window.tail + window.blocking);
+    for (const Group& group : recurrence.groups) sum = sum_of(sum, delay(recurrence, group, window, length));
+    return sum;
+  });
+}
+
+// What a group adds to the first `windows` windows of a job that they take `length`.
+Time charge(const WindowedRecurrence& recurrence, const Group& group, const std::vector<Time>& before_tails,
+            std::size_t windows, Int128 length) {
+  Time by_windows = 0;
+  for (std::size_t place = 0; place < windows; ++place) {
+    const Window& window = recurrence.windows[place];
+    if (!group.kinds.contains(window.kind)) continue;
+    // In a window without a bound there is no limit but the units: as in an endless one.
+    Time most;
+    if (before_tails[place]) most = delay(recurrence, group, window, *before_tails[place]);
+    if (!before_tails[place] && !group.unit.is_infinite()) most = Int128{group.unit.count()} * window.units;
+    by_windows = sum_of(by_windows, most);
+  }
+  return smaller(by_windows, work(recurrence, group, &Stream::whole, std::max<Int128>(length, 1)));
+}
+
+// What is known of the tasks, and how a round changes it.
+class NaiveIteration {
+ public:
+  NaiveIteration(const StagedModel& model, BuildWindowed build, const AnalysisOptions& options)
+      : model_(model), build_(build), options_(options) {
+    for (TaskIndex task = 0; task < model.size(); ++task) {
+      known_.push_back(model.task(task).best_effort ? nothing_known(model.staged(task))
+                                                    : least_known(model.staged(task)));
+      if (options.jitter == JitterSource::deadline && !model.task(task).best_effort) trust_the_deadline(task);
+    }
+  }
+
+  std::vector<std::optional<Duration>> run(const std::vector<TaskIndex>& order) {
+    std::vector<std::optional<Duration>> bounds(model_.size());
+    std::vector<KnownTask> before;
+    while (before != known_) {
+      before = known_;
+      for (const TaskIndex task : order) bounds[task] = bound(task);
+    }
+    return bounds;
+  }
+
+ private:
+  void trust_the_deadline(TaskIndex task) {
+    const Duration deadline = model_.task(task).deadline;
+    known_[task].response = deadline;
+    std::ranges::fill(known_[task].submitted, deadline);
+    std::ranges::fill(known_[task].completed, deadline);
+  }
+
+  std::optional<Duration> bound(TaskIndex task) {
+    const RtaTask& sums = model_.task(task);
+    const Duration cap = (options_.beyond_deadline ? sums.period : sums.deadline) - sums.release_jitter;
+    WindowedRecurrence recurrence;
+    build_(SafeInput{model_, known_}, task, recurrence);
+    WindowedSolution solution;
+    WorkBudget budget;
+    solve(recurrence, cap, budget, solution);
+    const Duration response = solution.completions.back() + sums.release_jitter;
+    if (response.is_infinite()) {
+      known_[task] = nothing_known(model_.staged(task));
+      return std::nullopt;
+    }
+    for (std::size_t stage = 0; stage < known_[task].waits.size(); ++stage) {
+      known_[task].waits[stage] = std::min(solution.lengths[device_window(stage)], response);
+      known_[task].submitted[stage] = solution.completions[host_window(stage)] + sums.release_jitter;
+      known_[task].completed[stage] = solution.completions[device_window(stage)] + sums.release_jitter;
+    }
+    known_[task].response = response;
+    if (options_.jitter == JitterSource::deadline) trust_the_deadline(task);
+    return response;
+  }
+
+  const StagedModel& model_;
+  BuildWindowed build_;
+  const AnalysisOptions& options_;
+  std::vector<KnownTask> known_;
+};
+
+}  // namespace
+
+NaiveSolution naive_solve(const WindowedRecurrence& recurrence, Duration cap) {
+  NaiveSolution solution;
+  std::vector<Time> before_tails;
+  for (const Window& window : recurrence.windows) {
+    before_tails.push_back(length_before_tail(recurrence, window, cap.count()));
+    solution.lengths.push_back(nanoseconds(sum_of(before_tails.back(), time_of(window.tail))));
+  }
+  for (std::size_t windows = 1; windows <= recurrence.windows.size(); ++windows) {
+    solution.completions.push_back(nanoseconds(least(cap.count(), [&](Int128 length) {
+      Time sum = 0;
+      for (std::size_t place = 0; place < windows; ++place) {
+        sum = sum_of(sum, time_of(recurrence.windows[place].own + recurrence.windows[place].blocking));
+      }
+      for (const Group& group : recurrence.groups) {
+        sum = sum_of(sum, charge(recurrence, group, before_tails, windows, length));
+      }
+      return sum;
+    })));
+  }
+  for (const Group& group : recurrence.groups) {
+    const std::optional<std::int64_t> whole = solution.completions.back();
+    const Time charged = whole ? charge(recurrence, group, before_tails, recurrence.windows.size(), *whole) : Time(0);
+    solution.charged.push_back(nanoseconds(charged).value_or(-1));
+  }
+  return solution;
+}
+
+std::vector<std::optional<Duration>> naive_bounds(const StagedModel& model, BuildWindowed build,
+                                                  const AnalysisOptions& options, const std::vector<TaskIndex>& order) {
+  return NaiveIteration(model, build, options).run(order);
+}
+
+}  // namespace rtgpu::testing

@@ -121,7 +121,9 @@ class Iteration {
   KnownTask known_from_solution(TaskIndex task) {
     const Duration jitter = model_.task(task).release_jitter;
     const Duration response = solution_.completions.back() + jitter;
-    if (response.is_infinite()) return known_of_late(task);
+    // Beyond the deadline, which stood for the response time in what others were charged, nothing is known either.
+    const bool is_late = options_.jitter == JitterSource::deadline && response > model_.task(task).deadline;
+    if (response.is_infinite() || is_late) return known_of_late(task);
     KnownTask next = known_[task];
     for (std::size_t stage = 0; stage < next.submitted.size(); ++stage) {
       next.waits[stage] = std::min(solution_.lengths[device_window(stage)], response);

@@ -136,9 +136,10 @@ class NaiveIteration {
     WorkBudget budget;
     solve(recurrence, cap, budget, solution);
     const Duration response = solution.completions.back() + sums.release_jitter;
-    if (response.is_infinite()) {
+    const bool is_wrongly_trusted = options_.jitter == JitterSource::deadline && response > sums.deadline;
+    if (response.is_infinite() || is_wrongly_trusted) {
       known_[task] = nothing_known(model_.staged(task));
-      return std::nullopt;
+      return response.is_infinite() ? std::nullopt : std::optional(response);
     }
     for (std::size_t stage = 0; stage < known_[task].waits.size(); ++stage) {
       known_[task].waits[stage] = std::min(solution.lengths[device_window(stage)], response);

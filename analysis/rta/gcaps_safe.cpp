@@ -151,15 +151,17 @@ class Builder {
       const Duration latest = has_device ? known.submitted[stage] : known.response;
       const Duration misc = has_device ? task.devices[stage].misc : Duration();
       const Duration calls = (update_ + blocking) * calls_in_window(task, stage);
-      const Duration copying = has_device && task.devices[stage].is_copy && task.busy ? known.waits[stage] : Duration();
+      const bool waits_for_copy = has_device && task.devices[stage].is_copy && task.busy;
+      const Duration copying = waits_for_copy ? known.waits[stage] : Duration();
+      const Duration latest_copied = waits_for_copy ? known.completed[stage] : latest;
       const Duration rest = misc + calls;
       if (keeps_core(h)) {
-        add_core_stream(h, task.host[stage] + rest + copying, ready, latest);
+        add_core_stream(h, task.host[stage] + rest + copying, ready, latest_copied);
       } else if (stage == 0 || calls_in_window(task, stage) == 0) {
         add_core_stream(h, task.host[stage], ready, latest);
-        add_core_stream(h, rest + copying, carry_of(latest, rest), latest);
+        add_core_stream(h, rest + copying, carry_of(latest, rest), latest_copied);
       } else {
-        add_core_stream(h, task.host[stage] + rest + copying, carry_of(latest, task.host[stage] + rest), latest);
+        add_core_stream(h, task.host[stage] + rest + copying, carry_of(latest, task.host[stage] + rest), latest_copied);
       }
       if (has_device && !never_suspends(h)) ready = known.completed[stage];
     }

@@ -45,8 +45,8 @@ void check_utilisation(const RtaModel& model, const Taskset& taskset) {
   for (TaskIndex index = 0; index < model.size(); ++index) {
     const RtaTask& task = model.task(index);
     if (task.best_effort) continue;
-    const Duration on_core = task.cpu + task.misc + (task.busy ? task.exec : Duration());
-    cores[static_cast<std::size_t>(taskset.tasks[index].cpu)].add(on_core, task.period);
+    // Not exec of a task that waits busily: it goes on while the task is preempted.
+    cores[static_cast<std::size_t>(taskset.tasks[index].cpu)].add(task.cpu + task.misc, task.period);
     gpu.add(task.exec, task.period);
   }
   bool above = gpu.is_above_one();

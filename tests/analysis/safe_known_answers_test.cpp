@@ -226,6 +226,17 @@ TEST(SafeMpcp, SlicesOfALowerTaskLetAHigherOneIn) {
   EXPECT_EQ(seen(taskset, Policy::mpcp, periodic({ns(1), ms(0)}), ms(50)), (std::vector{ms(5) - ns(1), ms(10)}));
 }
 
+// Found by random attack: misc of a task whose exec is in slices comes late in one job and early in the next, however
+// much later the end of exec may be.
+TEST(SafeMpcp, MiscOfASlicedSegmentCarriesInByItsOwnEnd) {
+  Taskset taskset = make_taskset({task("h", ms(20), {gpu(ms(1), ms(2))}, 0), task("i", ms(100), {cpu(ms(19))}, 0),
+                                  task("l", ms(100), {gpu(ms(0), ms(8))}, 1)});
+  std::get<GpuSegment>(taskset.tasks[0].segments[0]).slices = 2;
+  // h waits up to 8 ms for l: misc of two of its jobs fits into 20 ms.
+  EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[0], ms(11));
+  EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[1], ms(21));
+}
+
 TEST_P(SafeVector, BestEffortTasksAreServedToo) {
   if (is_one_of({Policy::gcaps, Policy::gcaps_wc})) return;
   Taskset taskset = covered(
@@ -261,6 +272,15 @@ TEST(SafeGcaps, ATaskThatKeepsTheGpuIsChargedAllOfIt) {
   EXPECT_EQ(seen(taskset, Policy::gcaps, periodic({ms(0), ms(1)}))[1], ms(20));
   EXPECT_EQ(bounds_of(taskset, Policy::gcaps_wc), (Bounds{ms(11), ms(15)}));
   EXPECT_EQ(seen(taskset, Policy::gcaps_wc, periodic({ms(0), ms(6)}))[1], ms(15));
+}
+
+TEST(SafeGcaps, AGpuKeptFromATaskThatHoldsItsCoreIsADeadlock) {
+  // On one core a is above b, on the GPU below: a waits busily for the GPU that b keeps, and b for the core.
+  Taskset taskset = make_taskset(
+      {task("a", ms(100), {cpu(ms(1)), gpu(ms(1), ms(10))}), task("b", ms(100), {cpu(ms(1)), gpu(ms(1), ms(10))})});
+  std::swap(taskset.tasks[0].gpu_priority, taskset.tasks[1].gpu_priority);
+  EXPECT_EQ(bounds_of(taskset, Policy::gcaps, WaitChoice::busy)[0], std::nullopt);
+  EXPECT_TRUE(bounds_of(taskset, Policy::gcaps_wc, WaitChoice::busy)[0]);
 }
 
 // h waits busily for its copy above k, which keeps the GPU from i meanwhile; h is late in one job and early in the

@@ -21,7 +21,8 @@ DeviceStage gpu_stage(const GpuSegment& segment, const Gpu& gpu) {
   stage.is_interruptible = segment.block.has_value();
   stage.longest_block = std::min(segment.block.value_or(stage.work), stage.work);
   const Duration turn = gpu.overheads.time_slice;
-  if (turn > Duration()) stage.time_slices = ceil_div(stage.work, turn);
+  // Work that takes no time waits for a turn all the same.
+  if (turn > Duration()) stage.time_slices = std::max<std::int64_t>(1, ceil_div(stage.work, turn));
   return stage;
 }
 

@@ -26,13 +26,14 @@ class Solver {
       const Window& here = recurrence_.windows[window];
       constants += here.own + here.blocking;
       add_to_sums(window);
-      last = solve_prefix(constants, last);
+      last = solve_prefix(window, constants, last);
       solution_.completions[window] = last;
     }
     if (last.is_infinite()) return;
+    const Duration counted = last + end_of(windows - 1);
     for (std::size_t group = 0; group < recurrence_.groups.size(); ++group) {
       solution_.charged[group] =
-          std::min(work_in(recurrence_.groups[group], std::max(last, kInstant), &Stream::whole), by_windows_[group]);
+          std::min(work_in(recurrence_.groups[group], counted, &Stream::whole), by_windows_[group]);
     }
   }
 
@@ -53,10 +54,13 @@ class Solver {
     return std::min(sum, work_of(group.together, group.together.*jitter, length));
   }
 
-  // What the group adds to a window. Where the own work ends in a tail, arrivals count until it begins, that instant
-  // included. A job that has nothing to do on its core still has to get it for an instant.
+  // Whether arrivals at the end of a window count: its tail cannot be delayed once it has begun, and work that takes no
+  // time begins at the end.
+  static bool counts_end(const Window& window) { return window.tail > Duration() || window.own == Duration(); }
+
+  // What the group adds to a window that has lasted for `length` when its tail begins.
   Duration delay_in(const Group& group, const Window& window, Duration length) const {
-    const Duration counted = window.tail > Duration() ? length + kInstant : std::max(length, kInstant);
+    const Duration counted = window.lead + (counts_end(window) ? length + kInstant : length);
     const bool on_host = window.kind == WindowKind::host;
     Duration delay = work_in(group, counted, on_host ? &Stream::on_host : &Stream::on_device);
     if (!group.unit.is_infinite()) delay = std::min(delay, group.unit * window.units);
@@ -108,10 +112,15 @@ class Solver {
     }
   }
 
-  Duration solve_prefix(Duration constants, Duration last) {
+  // What the job needs after its work up to the end of a window.
+  Duration end_of(std::size_t window) const {
+    return recurrence_.windows[window].own == Duration() ? kInstant : Duration();
+  }
+
+  Duration solve_prefix(std::size_t window, Duration constants, Duration last) {
     if (last.is_infinite()) return last;
     return least_fixed_point(std::max(constants, last), [&](Duration value) {
-      const Duration response = std::max(value, kInstant);
+      const Duration response = value + end_of(window);
       Duration sum = constants;
       for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
         const Group& group = recurrence_.groups[place];

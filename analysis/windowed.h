@@ -14,7 +14,10 @@
 // the job is not complete at t0 + t, so t < own + constants + sum of the groups' work in [t0, t0 + t); as the right
 // side is monotone in t and holds for every prefix, no fixed point lies below completion - t0. The same argument holds
 // for a single window, with the start of the higher-priority activity on that window's resource in place of t0, and for
-// a prefix of the job.
+// a prefix of the job. Where the job keeps others off the resource just before the window begins, activity that starts
+// then goes on into the window: arrivals count from there.
+//
+// Work that takes no time still needs the resource for an instant, and what arrives at that very instant goes first.
 #pragma once
 
 #include "analysis/analysis.h"
@@ -52,6 +55,8 @@ struct Window {
   Duration tail;           // the last part of `own`, which once begun is not delayed any more
   std::int64_t units = 0;  // how many units of a group with a unit can delay the job in it
   Duration blocking;       // constants; filled by WindowedRecurrence::block()
+  // How long before it begins the job may have kept others off the resource: what became ready then comes in it.
+  Duration lead = {};
 };
 
 // One activity of a task a job: at most ceil((t + jitter) / period) times `cost` in a window of length t.

@@ -105,6 +105,7 @@ void add_lock_windows(const SafeInput& input, TaskIndex i, WindowedRecurrence& r
     // Without slices, a critical section that has begun is not delayed any more.
     Window& window = recurrence.windows[device_window(stage)];
     if (device.slices == 1) window.tail = window.own;
+    recurrence.windows[host_window(stage + 1)].lead = boosted_part(input, device);
   }
 }
 

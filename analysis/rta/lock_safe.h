@@ -5,7 +5,8 @@
 // one holder). So a critical section of l holds the lock for Z_l = lock + Gm_l + Ge_l at most, whatever else runs on
 // l's core.
 //
-// On the core of i, in windows that begin when nothing above i is ready there:
+// On the core of i, in windows that begin when nothing above i is ready there, or with its own boosted part before,
+// which may have held that back:
 //   - a task h of hpp(i) has its CPU time, which becomes ready at its release and at the ends of its exec;
 //   - the boosted part of h, lock + misc, ready when h gets the lock, at most Z before the latest end of its exec; if h
 //   waits

@@ -51,11 +51,11 @@ Time work(const WindowedRecurrence& recurrence, const Group& group, Jitter jitte
 }
 
 // What a group adds to a window that has lasted for `length` when its tail begins. Work that arrives at that very
-// instant still goes first; and without a tail, a window of no length is still an instant.
+// instant still goes first, as it does where the job needs the resource for no more than an instant.
 Time delay(const WindowedRecurrence& recurrence, const Group& group, const Window& window, Int128 length) {
   if (!group.kinds.contains(window.kind)) return 0;
-  const bool has_tail = window.tail > Duration();
-  const Int128 counted = has_tail ? length + 1 : std::max<Int128>(length, 1);
+  const bool counts_end = window.tail > Duration() || window.own == Duration();
+  const Int128 counted = window.lead.count() + length + (counts_end ? 1 : 0);
   const Jitter jitter = window.kind == WindowKind::host ? &Stream::on_host : &Stream::on_device;
   Time units;
   if (!group.unit.is_infinite()) units = Int128{group.unit.count()} * window.units;
@@ -94,7 +94,8 @@ Time charge(const WindowedRecurrence& recurrence, const Group& group, const std:
     if (!before_tails[place] && !group.unit.is_infinite()) most = Int128{group.unit.count()} * window.units;
     by_windows = sum_of(by_windows, most);
   }
-  return smaller(by_windows, work(recurrence, group, &Stream::whole, std::max<Int128>(length, 1)));
+  const bool ends_in_instant = recurrence.windows[windows - 1].own == Duration();
+  return smaller(by_windows, work(recurrence, group, &Stream::whole, length + (ends_in_instant ? 1 : 0)));
 }
 
 // What is known of the tasks, and how a round changes it.

@@ -44,6 +44,7 @@ void add_random_windows(std::mt19937_64& engine, WindowedRecurrence& recurrence)
     window.own = chance(engine, 25) ? Duration() : up_to(engine, 12);
     if (chance(engine, 40)) window.tail = up_to(engine, window.own.count());
     window.units = uniform(engine, 0, 3);
+    if (chance(engine, 20)) window.lead = up_to(engine, 20);
     recurrence.windows.push_back(window);
     if (chance(engine, 30)) {
       recurrence.block(static_cast<std::size_t>(place), Term::gpu_blocking, kNoTask, uniform(engine, 0, 2),

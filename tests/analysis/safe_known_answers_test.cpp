@@ -166,6 +166,24 @@ TEST_P(SafeVector, ABusyWaitAndAPreemptionMayOverlap) {
   EXPECT_EQ(bounds_of(taskset, policy(), WaitChoice::busy), (Bounds{ms(5), ms(40)}));
 }
 
+// The last GPU work of l takes no time, but at that instant h is released again.
+TEST_P(SafeVector, WorkThatTakesNoTimeMayBeDelayed) {
+  const Taskset taskset = covered(
+      make_taskset({task("h", ms(5), {cpu(ms(2))}), task("l", ms(100), {gpu(ms(1), ms(1)), gpu(ms(1), ms(0))})}));
+  const bool boosted = is_one_of({Policy::mpcp, Policy::fmlp_plus});
+  EXPECT_EQ(bounds_of(taskset, policy()), (Bounds{boosted ? ms(3) : ms(2), ms(7)}));
+  EXPECT_EQ(seen(taskset, policy(), synchronous_scenario(2), ms(30))[1], boosted ? ms(5) : ms(7));
+}
+
+// It waits for its turn, too: for one of k.
+TEST(SafeTsgRr, WorkThatTakesNoTimeWaitsForItsTurn) {
+  Taskset taskset =
+      covered(make_taskset({task("l", ms(100), {gpu(ms(0), ms(0))}, 0), task("k", ms(100), {gpu(ms(0), ms(5))}, 1)}));
+  taskset.platform.gpus[0].overheads.context_switch = Duration::microseconds(250);
+  EXPECT_EQ(bounds_of(taskset, Policy::tsg_rr)[0], Duration::microseconds(1'500));
+  EXPECT_GE(seen(taskset, Policy::tsg_rr, periodic({ns(1), ms(0)}), ms(50))[0], ms(1) - ns(1));
+}
+
 // Jobs of h come 11.5 ms apart when u delays the first. With ceil(t / T) jobs of h in a window of t, i would take 13.
 TEST_P(SafeVector, RemoteRequestsCarryIn) {
   if (is_one_of({Policy::tsg_rr, Policy::fmlp_plus})) return;  // a request of i meets one of h at most, or some turns
@@ -263,6 +281,18 @@ TEST(SafeLocks, ASpinningLockWaitHoldsTheCore) {
     taskset.tasks[0].lock_wait = LockWait::spin;
     EXPECT_EQ(bounds_of(taskset, policy), (Bounds{ms(15), std::nullopt, ms(14)}));
     EXPECT_EQ(seen(taskset, policy, scenario, ms(20) + instant)[1], ms(25) - instant);
+  }
+}
+
+// i is boosted from 7 to 8.25, and keeps h, released at 8, off its core: in the last window of i, which begins
+// at 10.25, come this job of h and the next.
+TEST(SafeLocks, WhatTheTaskHeldBackItselfComesAfterwards) {
+  Taskset taskset =
+      make_taskset({task("h", ms(8), {cpu(ms(3))}), task("i", ms(30), {cpu(ms(4)), gpu(ms(1), ms(2)), cpu(ms(5))})});
+  taskset.platform.gpus[0].overheads.lock = Duration::microseconds(250);
+  for (const Policy policy : {Policy::mpcp, Policy::fmlp_plus}) {
+    EXPECT_EQ(bounds_of(taskset, policy)[1], Duration::microseconds(21'250));
+    EXPECT_EQ(seen(taskset, policy, synchronous_scenario(2))[1], Duration::microseconds(19'250));
   }
 }
 

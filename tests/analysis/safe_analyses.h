@@ -32,4 +32,8 @@ std::string test_name(Policy policy);
 // schedulable.
 Taskset random_target(std::mt19937_64& engine);
 
+// A few tasks of few whole milliseconds, so that much happens at the same instants; parts that take no time, too, and
+// large release jitter.
+Taskset small_target(std::mt19937_64& engine);
+
 }  // namespace rtgpu::testing

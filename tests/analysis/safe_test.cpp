@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -86,6 +87,43 @@ TEST_P(SafeUnderAttack, NoScheduleExceedsABound) {
     }
   }
   EXPECT_GT(schedulable, 10);  // otherwise nothing was tested
+}
+
+Scenario small_scenario(std::mt19937_64& engine, std::size_t tasks) {
+  Scenario scenario = synchronous_scenario(tasks);
+  scenario.seed = engine();
+  scenario.below_best_case = true;
+  const int shorten = chance(engine, 60) ? static_cast<int>(uniform(engine, 0, 600)) : 0;
+  for (TaskScenario& choices : scenario.tasks) {
+    const std::int64_t later = chance(engine, 50) ? uniform(engine, 0, 3) : 0;
+    choices.offset = ms(uniform(engine, 0, 12)) + Duration::nanoseconds(later);
+    choices.gap_chance = chance(engine, 30) ? static_cast<int>(uniform(engine, 0, 500)) : 0;
+    choices.longest_gap = ms(uniform(engine, 0, 5));
+    choices.jitter_chance = chance(engine, 50) ? 500 : 0;
+    choices.shorten_chance = shorten;
+  }
+  return scenario;
+}
+
+TEST_P(SafeUnderAttack, NoScheduleOfASmallSystemExceedsABound) {
+  const auto seed = std::random_device{}();
+  for (unsigned trial = 0; trial < 150; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", trial " << trial);
+    std::mt19937_64 engine(seed + trial);
+    const Taskset taskset = testing::small_target(engine);
+    if (!validate(taskset).empty()) continue;  // more release jitter than the deadline allows
+    const std::vector<TaskResult> results = safe_bounds(taskset, GetParam());
+    if (!std::ranges::all_of(results, &TaskResult::schedulable)) continue;
+    Result<Simulator> simulator = Simulator::of(taskset, GetParam(), WaitChoice::file);
+    ASSERT_TRUE(simulator);
+    for (int run = 0; run < 20; ++run) {
+      const Observation& seen = simulator->run(small_scenario(engine, taskset.tasks.size()), ms(120));
+      for (const TaskResult& result : results) {
+        ASSERT_LE(seen.tasks[result.task].max_response, *result.bound)
+            << taskset.tasks[result.task].name << ", run " << run;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, SafeUnderAttack,

@@ -49,6 +49,7 @@ class Builder {
   void build() {
     add_windows(input_, i_, true, recurrence_);
     add_calls();
+    if (work_conserving_) add_leads();
     if (!work_conserving_) {
       find_hold_ups();
       if (is_waited_for_above(input_, i_)) {
@@ -82,6 +83,19 @@ class Builder {
       recurrence_.block(host_window(stage), Term::overhead, i_, calls, update_);
       if (blocked) recurrence_.block(host_window(stage), Term::cpu_blocking, kNoTask, calls, update_);
       recurrence_.windows[host_window(stage)].units = 1 + (task.spins ? 0 : calls);
+    }
+  }
+
+  // Exec of i may hold back that of a task below it on the GPU which waits busily above it on the core, up to the start
+  // of the next core window of i.
+  void add_leads() {
+    const bool holds_back = std::ranges::any_of(model_.order().higher_on_core(i_), [&](TaskIndex h) {
+      return input_.task(h).uses_gpu && input_.staged(h).busy && model_.is_higher_on_gpu(i_, h);
+    });
+    if (!holds_back) return;
+    const StagedTask& task = input_.staged(i_);
+    for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+      if (is_call_stage(task, stage)) recurrence_.windows[host_window(stage + 1)].lead = task.devices[stage].work;
     }
   }
 

@@ -18,7 +18,8 @@
 //
 // The GPU, gcaps-wc. While exec of i is pending the GPU runs it or exec of a task above it. Where a task h of hpp(i)
 // waits busily, i waits on the core while the GPU runs exec of h or of tasks above h: exec of those counts in core
-// windows as well.
+// windows as well. If i is one of these, h may have been ready, and held back, for as long as exec of i took before a
+// core window.
 //
 // The GPU, gcaps. A task k above i keeps the GPU from the end of its enter to the end of its leave, whatever it does
 // there. Charged to k: misc, exec, its leave, and one update from below that may have the mutex then. Charged to

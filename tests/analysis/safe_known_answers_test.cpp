@@ -296,6 +296,26 @@ TEST(SafeLocks, WhatTheTaskHeldBackItselfComesAfterwards) {
   }
 }
 
+// h is above i on the core and below it on the GPU. Released at 8, it waits on the core for 3 of exec of i, then for 5
+// of its own, and is released again before i is through misc.
+TEST(SafeGcaps, WhatTheTaskHeldBackOnTheGpuComesAfterwards) {
+  Taskset taskset =
+      make_taskset({task("h", ms(8), {gpu(ms(0), ms(5))}), task("i", ms(100), {gpu(ms(3), ms(3)), gpu(ms(3), ms(0))})});
+  taskset.tasks[0].wait = WaitMode::busy;
+  std::swap(taskset.tasks[0].gpu_priority, taskset.tasks[1].gpu_priority);
+  const auto bound = bounds_of(taskset, Policy::gcaps_wc)[1];
+  ASSERT_TRUE(bound);
+  Duration longest;
+  for (int offset = 0; offset < 8; ++offset) {
+    for (const Duration later : {ms(0), ns(1)}) {
+      const Scenario scenario = periodic({ms(offset), later});
+      longest = std::max(longest, seen(taskset, Policy::gcaps_wc, scenario, ms(200))[1]);
+    }
+  }
+  EXPECT_EQ(longest, ms(29));  // 9 of its own, and four jobs of h
+  EXPECT_GE(*bound, longest);
+}
+
 TEST(SafeGcaps, ATaskThatKeepsTheGpuIsChargedAllOfIt) {
   const Taskset taskset = load_case("gcaps-held-misc.json");
   EXPECT_EQ(bounds_of(taskset, Policy::gcaps), (Bounds{ms(11), ms(20)}));

@@ -53,9 +53,9 @@ void attack(std::mt19937_64& engine, const Taskset& taskset, const std::vector<T
   }
 }
 
-class SafeUnderAttack : public ::testing::TestWithParam<Policy> {};
+class SafeBoundsHold : public ::testing::TestWithParam<Policy> {};
 
-TEST_P(SafeUnderAttack, NoScheduleExceedsABound) {
+TEST_P(SafeBoundsHold, NoScheduleExceedsABound) {
   const auto seed = std::random_device{}();
   int schedulable = 0;
   for (unsigned trial = 0; trial < 60; ++trial) {
@@ -105,7 +105,7 @@ Scenario small_scenario(std::mt19937_64& engine, std::size_t tasks) {
   return scenario;
 }
 
-TEST_P(SafeUnderAttack, NoScheduleOfASmallSystemExceedsABound) {
+TEST_P(SafeBoundsHold, NoScheduleOfASmallSystemExceedsABound) {
   const auto seed = std::random_device{}();
   for (unsigned trial = 0; trial < 150; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed << ", trial " << trial);
@@ -126,7 +126,7 @@ TEST_P(SafeUnderAttack, NoScheduleOfASmallSystemExceedsABound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, SafeUnderAttack,
+INSTANTIATE_TEST_SUITE_P(Policies, SafeBoundsHold,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
                                            Policy::fmlp_plus, Policy::stream_priority),
                          [](const auto& policy) { return testing::test_name(policy.param); });

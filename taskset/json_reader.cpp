@@ -1,6 +1,7 @@
 #include "taskset/json.h"
 #include "taskset/json_document.h"
 #include "taskset/json_locate.h"
+#include "taskset/json_origin.h"
 #include "taskset/json_report.h"
 #include "taskset/json_segments.h"
 #include "taskset/json_syntax.h"
@@ -184,7 +185,7 @@ void read_tasks(JsonValues& values, JsonValue array, Draft& draft) {
 
 // The values of the top-level keys. They are read in an order of their own, as the time unit concerns all others.
 struct TopLevel {
-  std::optional<JsonValue> version, time_unit, platform, ties, tasks;
+  std::optional<JsonValue> version, time_unit, platform, ties, tasks, origin;
 };
 
 template <std::optional<JsonValue> TopLevel::*member>
@@ -197,7 +198,8 @@ constexpr std::array kTopFields = {
     Field<TopLevel>{"time_unit", keep<&TopLevel::time_unit>},
     Field<TopLevel>{"platform", keep<&TopLevel::platform>, "an object with cpus and gpus"},
     Field<TopLevel>{"ties", keep<&TopLevel::ties>},
-    Field<TopLevel>{"tasks", keep<&TopLevel::tasks>, "an array of tasks"}};
+    Field<TopLevel>{"tasks", keep<&TopLevel::tasks>, "an array of tasks"},
+    Field<TopLevel>{"origin", keep<&TopLevel::origin>}};
 
 constexpr std::array kUnits = {Choice<TimeUnit>{"ns", TimeUnit::ns}, Choice<TimeUnit>{"us", TimeUnit::us},
                                Choice<TimeUnit>{"ms", TimeUnit::ms}, Choice<TimeUnit>{"s", TimeUnit::s}};
@@ -231,6 +233,7 @@ void read_document(JsonValues& values, JsonValue root, Draft& draft) {
     // What the author wanted is not known, so that ties are not reported as well.
     if (values.report().size() != errors) draft.taskset.ties = Ties::by_order;
   }
+  if (top.origin) read_origin(values, *top.origin, draft.taskset.origin);
   draft.scope.tasks = false;
   if (top.tasks) read_tasks(values, *top.tasks, draft);
   if (!unit_known) draft.scope.sound.assign(draft.scope.sound.size(), false);

@@ -138,6 +138,18 @@ void JsonValues::read_integer(JsonValue value, int& out, const IntRange& range) 
   if (const auto number = integer(value, range)) out = static_cast<int>(*number);
 }
 
+void JsonValues::read_unsigned(JsonValue value, std::uint64_t& out) {
+  constexpr std::string_view kExpected = "a whole number from 0 to 18446744073709551615";
+  if (!expect(value, JsonKind::number, kExpected)) return;
+  const std::string_view text = value.text();
+  std::uint64_t number = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (end.ec != std::errc{} || end.ptr != text.data() + text.size()) {
+    return reject(value, ErrorCode::value, std::string(kExpected));
+  }
+  out = number;
+}
+
 void JsonValues::read_boolean(JsonValue value, bool& out) {
   if (expect(value, JsonKind::boolean, "true or false")) out = value.text() == "true";
 }

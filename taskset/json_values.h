@@ -39,6 +39,8 @@ class JsonValues {
   void read_execution_time(JsonValue value, ExecutionTime& out);
   void read_integer(JsonValue value, std::int64_t& out, const IntRange& range);
   void read_integer(JsonValue value, int& out, const IntRange& range);
+  // Up to 2^64 - 1.
+  void read_unsigned(JsonValue value, std::uint64_t& out);
   void read_boolean(JsonValue value, bool& out);
   void read_string(JsonValue value, std::string& out);
   // Bytes, or text with a unit such as "256MiB".

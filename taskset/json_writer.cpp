@@ -189,6 +189,11 @@ void write_exec(JsonOutput& out, const GpuSegment& segment) {
   out.end();
 }
 
+// Millionths as a decimal number: a millisecond has a million nanoseconds, so this is how times are written.
+std::string decimal(std::int64_t millionths) {
+  return to_milliseconds(Duration::nanoseconds(millionths));
+}
+
 void write_parallel(JsonOutput& out, const ParallelWork& parallel) {
   out.key("work");
   write_execution(out, parallel.work);
@@ -196,8 +201,7 @@ void write_parallel(JsonOutput& out, const ParallelWork& parallel) {
   write_execution(out, parallel.span);
   if (parallel.interleave_millionths == ParallelWork{}.interleave_millionths) return;
   out.key("interleave");
-  // Milliseconds in nanoseconds are millionths too.
-  out.literal(to_milliseconds(Duration::nanoseconds(parallel.interleave_millionths)));
+  out.literal(decimal(parallel.interleave_millionths));
 }
 
 void write_segment(JsonOutput& out, const CpuSegment& segment) {
@@ -279,6 +283,41 @@ void write_task(JsonOutput& out, const Task& task) {
   out.end();
 }
 
+void write_utilisations(JsonOutput& out, std::string_view key, const std::vector<std::int64_t>& millionths) {
+  if (millionths.empty()) return;
+  out.key(key);
+  out.begin('[', Layout::one_line);
+  for (const std::int64_t value : millionths) {
+    out.element();
+    out.literal(decimal(value));
+  }
+  out.end();
+}
+
+void write_origin(JsonOutput& out, const Origin& origin) {
+  out.begin('{', Layout::one_line);
+  out.key("generator");
+  out.text(origin.generator);
+  out.key("seed");
+  out.literal(std::to_string(origin.seed));
+  if (origin.index) {
+    out.key("index");
+    out.number(*origin.index);
+  }
+  if (!origin.parameters.empty()) {
+    out.key("parameters");
+    out.begin('[', Layout::one_line);
+    for (const std::string& parameter : origin.parameters) {
+      out.element();
+      out.text(parameter);
+    }
+    out.end();
+  }
+  write_utilisations(out, "requested_utilisation", origin.requested);
+  write_utilisations(out, "achieved_utilisation", origin.achieved);
+  out.end();
+}
+
 }  // namespace
 
 std::string write_taskset(const Taskset& taskset, JsonStyle style) {
@@ -286,6 +325,10 @@ std::string write_taskset(const Taskset& taskset, JsonStyle style) {
   out.begin('{', Layout::member_a_line);
   out.key("rtgpu");
   out.number(1);
+  if (taskset.origin) {
+    out.key("origin");
+    write_origin(out, *taskset.origin);
+  }
   out.key("platform");
   write_platform(out, taskset.platform);
   if (taskset.ties == Ties::by_order) {

@@ -21,6 +21,14 @@ std::optional<Duration> on_all_sms(const ParallelWork& parallel, int sms) {
   return Duration::nanoseconds(static_cast<std::int64_t>(bound));
 }
 
+// Worst-case time on the core and on the GPU.
+Duration demand_of(const Segment& segment) {
+  if (const auto* cpu = std::get_if<CpuSegment>(&segment)) return cpu->time.max;
+  const auto* gpu = std::get_if<GpuSegment>(&segment);
+  if (gpu == nullptr) return {};
+  return gpu->exec ? gpu->misc.max + gpu->exec->max : gpu->misc.max;
+}
+
 }  // namespace
 
 std::string_view to_string(WaitMode mode) {
@@ -29,6 +37,23 @@ std::string_view to_string(WaitMode mode) {
 
 std::string_view to_string(LockWait mode) {
   return mode == LockWait::suspend ? "suspend" : "spin";
+}
+
+std::vector<std::int64_t> utilisation_per_cpu(const Taskset& taskset) {
+  // Summed in 10^-12, so that the rounding of many tasks does not show.
+  constexpr Int128 kParts = 1'000'000'000'000;
+  constexpr Int128 kMillionth = 1'000'000;
+  std::vector<Int128> sums(static_cast<std::size_t>(taskset.platform.cpus));
+  for (const Task& task : taskset.tasks) {
+    Duration demand;
+    for (const Segment& segment : task.segments) demand += demand_of(segment);
+    sums[static_cast<std::size_t>(task.cpu)] += demand.count() * kParts / task.period.count();
+  }
+  std::vector<std::int64_t> utilisations;
+  for (const Int128 sum : sums) {
+    utilisations.push_back(static_cast<std::int64_t>((sum + kMillionth / 2) / kMillionth));
+  }
+  return utilisations;
 }
 
 bool uses_gpu(const Task& task) {

@@ -125,10 +125,23 @@ struct Platform {
   friend bool operator==(const Platform&, const Platform&) = default;
 };
 
+// Where a generated taskset comes from, so that it can be made again. Utilisations are in millionths, a value for each
+// core, and count CPU and GPU time.
+struct Origin {
+  std::string generator;
+  std::uint64_t seed = 0;                    // of the run with an index, else of the taskset itself
+  std::optional<std::int64_t> index = {};    // in its run; >= 0
+  std::vector<std::string> parameters = {};  // those that differ from the defaults, as key=value
+  std::vector<std::int64_t> requested = {};  // as drawn, before tasks were allocated to cores
+  std::vector<std::int64_t> achieved = {};   // of the tasks on each core
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
 struct Taskset {
   Platform platform;
   Ties ties = Ties::error;
   std::vector<Task> tasks;
+  std::optional<Origin> origin = {};  // of no consequence for any result
   friend bool operator==(const Taskset&, const Taskset&) = default;
 };
 
@@ -143,6 +156,10 @@ void assign_missing_priorities(Taskset& taskset, const std::vector<bool>& priori
                                const std::vector<bool>& gpu_priority_given);
 
 bool uses_gpu(const Task& task);
+
+// The worst-case CPU and GPU time of each core's tasks over their periods, in millionths, to the nearest. A GPU segment
+// whose execution time is not given as `exec` counts with its misc alone.
+std::vector<std::int64_t> utilisation_per_cpu(const Taskset& taskset);
 
 // The worst execution time of a GPU segment that has the whole GPU of `sms` SMs to itself (unknown: nullopt): `exec` if
 // it is given; otherwise the entry of exec_by_sms with the most SMs that exist; otherwise the bound of RTGPU on all

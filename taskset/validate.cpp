@@ -67,6 +67,8 @@ class Checker {
   void check_by_sms(const GpuSegment& segment, const Where& where);
   void check_parallel(const ParallelWork& parallel, const Where& where);
 
+  void check_origin(const Origin& origin);
+  void check_utilisations(const std::vector<std::int64_t>& values, std::string_view key);
   void check_gpu_names();
   void check_task_names();
   void check_unique(const std::vector<std::pair<std::string_view, std::size_t>>& names, std::string_view list);
@@ -122,6 +124,7 @@ void Checker::check() {
     check_gpu_names();
   }
   check_tasks();
+  if (taskset_.origin) check_origin(*taskset_.origin);
   if (taskset_.ties == Ties::by_order) return;
   check_priorities(false);
   check_priorities(true);
@@ -259,6 +262,26 @@ void Checker::check_parallel(const ParallelWork& parallel, const Where& where) {
   if (!kInterleaveMillionths.holds(parallel.interleave_millionths)) {
     fail(where, "/interleave", ErrorCode::value, fmt::format("{} millionths", parallel.interleave_millionths),
          "a number from 1 to 1000");
+  }
+}
+
+void Checker::check_origin(const Origin& origin) {
+  if (origin.generator.empty() || !is_utf8(origin.generator)) {
+    fail({}, "/origin/generator", ErrorCode::value, quoted(origin.generator), "the name of a generator");
+  }
+  for (std::size_t i = 0; i < origin.parameters.size(); ++i) {
+    if (is_utf8(origin.parameters[i])) continue;
+    fail({"/origin/parameters", i}, "", ErrorCode::value, "bytes that are not UTF-8", "text in UTF-8");
+  }
+  if (origin.index) check_range({}, "/origin/index", *origin.index, kIndexRange);
+  check_utilisations(origin.requested, "/origin/requested_utilisation");
+  check_utilisations(origin.achieved, "/origin/achieved_utilisation");
+}
+
+void Checker::check_utilisations(const std::vector<std::int64_t>& values, std::string_view key) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (kUtilisationMillionths.holds(values[i])) continue;
+    fail({key, i}, "", ErrorCode::value, fmt::format("{} millionths", values[i]), "a number from 0 to 1000000");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,10 @@ inline constexpr IntRange kCopyEnginesRange{1, 1'000'000};
 inline constexpr IntRange kStreamPrioritiesRange{1, 1'000'000};
 inline constexpr IntRange kSlicesRange{1, 1'000'000};
 inline constexpr IntRange kMemoryRange{0, std::int64_t{1} << 60U};
+inline constexpr IntRange kIndexRange{0, std::numeric_limits<std::int64_t>::max()};
 // Leaves room below for the priorities of kMaxTasks tasks that have none.
 inline constexpr IntRange kPriorityRange{-2'000'000'000, 2'000'000'000};
+inline constexpr IntRange kUtilisationMillionths{0, 1'000'000'000'000};
 inline constexpr IntRange kInterleaveMillionths{1'000'000, 1'000'000'000};
 
 // What could be read of a taskset. Rules about the rest would only repeat its errors.

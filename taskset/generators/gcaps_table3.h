@@ -2,17 +2,12 @@
 #pragma once
 
 #include "rtgpu/time.h"
+#include "taskset/generators/drawn_tasks.h"
 #include "taskset/taskset.h"
 
 #include <cstdint>
 
 namespace rtgpu {
-
-// A range of whole numbers, both ends included; equal ends fix the value.
-struct Range {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-};
 
 // Ratios and utilisations are in millionths.
 struct GcapsTable3 {
@@ -27,11 +22,14 @@ struct GcapsTable3 {
   Duration runlist_update = Duration::milliseconds(1);
   Duration context_switch = Duration::microseconds(200);
   Duration time_slice = Duration::microseconds(1024);
+  Duration lock;
+  int stream_priorities = 0;  // 0: not given
 };
 
 // One taskset: tasks are drawn for each core, its utilisation split uniformly among them; priorities are rate-monotonic
 // (a shorter period is higher, then the earlier task); then the tasks are allocated to the cores anew, worst fit by
-// falling utilisation. The same seed gives the same taskset everywhere.
+// falling utilisation. The same seed gives the same taskset everywhere. Its origin
+// says what was requested and achieved.
 Taskset generate(const GcapsTable3& parameters, std::uint64_t seed);
 
 }  // namespace rtgpu

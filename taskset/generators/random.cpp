@@ -23,6 +23,18 @@ std::int64_t Random::between(std::int64_t low, std::int64_t high) {
   return low + static_cast<std::int64_t>(static_cast<std::uint64_t>((UInt128{bits()} * range) >> 64U));
 }
 
+// Octaves [low 2^k, low 2^(k+1)) are equally likely. Within one, a uniform value x is kept with probability low 2^k /
+// x.
+std::int64_t log_uniform(Random& random, std::int64_t low, std::int64_t high) {
+  std::int64_t octaves = 1;
+  while (high >> octaves >= low) ++octaves;
+  for (;;) {
+    const std::int64_t first = low << random.between(0, octaves - 1);
+    const std::int64_t value = random.between(first, 2 * first - 1);
+    if (random.between(0, value - 1) < first && value <= high) return value;
+  }
+}
+
 std::uint64_t seed_of(std::uint64_t run_seed, std::uint64_t index) {
   Random of_run(run_seed);
   Random of_index(of_run.bits() + index);

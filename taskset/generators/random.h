@@ -21,6 +21,9 @@ class Random {
   std::uint64_t state_;
 };
 
+// Of low ... high, both included, each with a probability proportional to 1 / value; 1 <= low <= high < 2^62.
+std::int64_t log_uniform(Random& random, std::int64_t low, std::int64_t high);
+
 // The seed of the taskset `index` of a run, so that it can be made again alone.
 std::uint64_t seed_of(std::uint64_t run_seed, std::uint64_t index);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -203,6 +204,13 @@ Taskset Maker::taskset() {
 
 void Maker::add_features(Taskset& taskset) {
   const int shift = pick_int(-1'000'000, 1'000'000);
+  if (shift % 2 == 0) {
+    const std::int64_t size = std::abs(shift);
+    taskset.origin = Origin{.generator = "random \"\u00e9\"", .seed = ~static_cast<std::uint64_t>(size)};
+    if (shift % 4 == 0) taskset.origin->index = size;
+    if (shift % 8 == 0) taskset.origin->parameters = {"cpus=2", "\n"};
+    if (shift > 0) taskset.origin->requested = taskset.origin->achieved = {0, size, 1'000'000'000'000};
+  }
   for (Task& task : taskset.tasks) {
     task.priority += shift;
     task.gpu_priority += shift;

@@ -98,15 +98,38 @@ std::string document(const std::string& platform, const std::string& tasks) {
 
 const std::string kTask = R"({"name": "a", "period": 1, "segments": [{"cpu": 0}]})";
 
+Wrong origin(const std::string& members, ErrorCode code, const std::string& key, const std::string& at,
+             std::string found, std::string expected) {
+  return {R"({"rtgpu": 1, "origin": {)" + members + R"(}, "platform": {"cpus": 1}, "tasks": [)" + kTask + "]}",
+          code,
+          "/origin" + key,
+          at,
+          std::move(found),
+          std::move(expected)};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Top, ReadError,
     ::testing::Values(
         text("[1]", ErrorCode::type, "", "[", "an array", "an object"),
         text("3", ErrorCode::type, "", "3", "3", "an object"),
         Wrong{with_task("", R"("perfect": 7, )"), ErrorCode::unknown_key, "/perfect", "7", "unknown key \"perfect\"",
-              "one of the keys rtgpu, time_unit, platform, ties, tasks"},
+              "one of the keys rtgpu, time_unit, platform, ties, tasks, origin"},
         top("time_unit", "\"m\"", ErrorCode::value, "\"ns\" or \"us\" or \"ms\" or \"s\""),
         top("time_unit", "true", ErrorCode::type, "\"ms\""),
+        origin(R"("generator": "")", ErrorCode::value, "/generator", "\"\"", "\"\"", "name of a generator"),
+        origin(R"("generator": 3)", ErrorCode::type, "/generator", "3", "3", "text in double quotes"),
+        origin(R"("seed": 1)", ErrorCode::missing, "/generator", "\"origin\": |{", "nothing", "name of a generator"),
+        origin(R"("generator": "g", "seed": -1)", ErrorCode::value, "/seed", "-1", "-1", "18446744073709551615"),
+        origin(R"("generator": "g", "seed": 18446744073709551616)", ErrorCode::value, "/seed", "18446744073709551616",
+               "18446744073709551616", "18446744073709551615"),
+        origin(R"("generator": "g", "seed": "1")", ErrorCode::type, "/seed", "\"1\"", "\"1\"", "whole number"),
+        origin(R"("generator": "g", "index": -3)", ErrorCode::value, "/index", "-3", "-3", "whole number from 0"),
+        origin(R"("generator": "g", "requested_utilisation": [0, -2])", ErrorCode::value, "/requested_utilisation/1",
+               "-2", "-2", "from 0 to 1000000"),
+        origin(R"("generator": "g", "parameters": 5)", ErrorCode::type, "/parameters", "5", "5", "array of texts"),
+        origin(R"("generator": "g", "sead": 5)", ErrorCode::unknown_key, "/sead", "5", "\"sead\"", "\"seed\""),
+        top("origin", "3", ErrorCode::type, "an object that says what made the taskset"),
         top("ties", "\"byorder\"", ErrorCode::value, "\"by-order\"", "Did you mean \"by-order\"?"),
         text(R"({"rtgpu": 2, "platform": {"cpus": 1}, "tasks": [)" + kTask + "]}", ErrorCode::value, "/rtgpu", "2", "2",
              "1"),

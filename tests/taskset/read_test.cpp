@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <variant>
 
@@ -38,6 +39,21 @@ template <class Kind>
 Kind segment_of(const std::string& segment, std::string_view top = "") {
   const Task task = task_of(with_segment(segment, top));
   return task.segments.empty() ? Kind{} : std::get<Kind>(task.segments.front());
+}
+
+TEST(Read, OriginIsKept) {
+  const std::string origin = R"({"generator": "g", "seed": 18446744073709551615, "index": 7, "parameters": ["cpus=2"],
+      "requested_utilisation": [0.5, 1], "achieved_utilisation": [0.499999, 0.000001]})";
+  const Taskset taskset = load(R"({"rtgpu": 1, "origin": )" + origin + R"(, "platform": {"cpus": 2},
+      "tasks": [{"name": "a", "period": 1, "segments": [{"cpu": 0}]}]})")
+                              .taskset;
+  ASSERT_TRUE(taskset.origin);
+  EXPECT_EQ(taskset.origin->generator, "g");
+  EXPECT_EQ(taskset.origin->seed, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(taskset.origin->index, 7);
+  EXPECT_THAT(taskset.origin->parameters, ElementsAre("cpus=2"));
+  EXPECT_THAT(taskset.origin->requested, ElementsAre(500'000, 1'000'000));
+  EXPECT_THAT(taskset.origin->achieved, ElementsAre(499'999, 1));
 }
 
 TEST(Read, EveryKeyOfTheFormat) {

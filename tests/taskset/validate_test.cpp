@@ -64,6 +64,12 @@ constexpr Duration kTooLong = kMaxTime + Duration::nanoseconds(1);
 INSTANTIATE_TEST_SUITE_P(
     Model, ValidateRule,
     ::testing::Values(
+        Rule{"/origin/generator", "", [](Taskset& set) { set.origin = Origin{}; }},
+        Rule{"/origin/index", "-1", [](Taskset& set) { set.origin = Origin{.generator = "g", .index = -1}; }},
+        Rule{"/origin/achieved_utilisation/1", "-5",
+             [](Taskset& set) { set.origin = Origin{.generator = "g", .achieved = {0, -5}}; }},
+        Rule{"/origin/parameters/0", "UTF-8",
+             [](Taskset& set) { set.origin = Origin{.generator = "g", .parameters = {"\xff"}}; }},
         Rule{"/platform/cpus", "0", [](Taskset& set) { set.platform.cpus = 0; }},
         Rule{"/platform/gpus", "empty", [](Taskset& set) { set.platform.gpus.clear(); }},
         Rule{"/platform/gpus/0/copy_engines", "0", [](Taskset& set) { set.platform.gpus[0].copy_engines = 0; }},

@@ -77,6 +77,17 @@ TEST(Write, CompactIsOneLineWithoutDefaults) {
             R"("segments":[{"cpu":0}]}]})");
 }
 
+TEST(Write, Origin) {
+  Taskset taskset = example();
+  taskset.origin = Origin{.generator = "g", .seed = 18446744073709551615U, .index = 0, .parameters = {"cpus=2"}};
+  taskset.origin->requested = {500'000};
+  taskset.origin->achieved = {499'999, 0};
+  EXPECT_THAT(write_taskset(taskset, JsonStyle::compact),
+              ::testing::StartsWith(R"({"rtgpu":1,"origin":{"generator":"g","seed":18446744073709551615,"index":0,)"
+                                    R"("parameters":["cpus=2"],"requested_utilisation":[0.5],)"
+                                    R"("achieved_utilisation":[0.499999,0]},"platform":)"));
+}
+
 TEST(Write, ExampleIsReadBack) {
   const auto loaded = read_taskset(write_taskset(example()));
   ASSERT_TRUE(loaded) << to_string(loaded.errors().front());

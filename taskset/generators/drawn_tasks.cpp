@@ -1,0 +1,74 @@
+#include "taskset/generators/drawn_tasks.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace rtgpu {
+namespace {
+
+constexpr std::int64_t kMillion = 1'000'000;
+
+// NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
+__extension__ using Int128 = __int128;
+
+ExecutionTime exactly(std::int64_t nanoseconds) {
+  return {Duration::nanoseconds(nanoseconds), Duration::nanoseconds(nanoseconds)};
+}
+
+}  // namespace
+
+std::int64_t draw(Random& random, Range range) {
+  return random.between(range.low, range.high);
+}
+
+std::int64_t share_of(std::int64_t time, std::int64_t millionths) {
+  return static_cast<std::int64_t>(Int128{time} * millionths / kMillion);
+}
+
+std::vector<Segment> draw_segments(Random& random, const SegmentShape& shape, std::int64_t total, bool uses_gpu) {
+  std::vector<Segment> segments;
+  if (!uses_gpu) {
+    segments.emplace_back(CpuSegment{exactly(total)});
+    return segments;
+  }
+  const std::int64_t ratio = draw(random, shape.gpu_to_cpu);
+  const auto gpu = static_cast<std::int64_t>(Int128{total} * ratio / (kMillion + ratio));
+  const auto count = static_cast<std::size_t>(draw(random, shape.gpu_segments));
+  const std::vector<std::int64_t> cpu_parts = split_uniformly(random, total - gpu, count + 1);
+  const std::vector<std::int64_t> gpu_parts = split_uniformly(random, gpu, count);
+  for (std::size_t place = 0; place < count; ++place) {
+    const std::int64_t misc = share_of(gpu_parts[place], draw(random, shape.misc_share));
+    GpuSegment segment;
+    segment.misc = exactly(misc);
+    segment.exec = exactly(gpu_parts[place] - misc);
+    segments.emplace_back(CpuSegment{exactly(cpu_parts[place])});
+    segments.emplace_back(std::move(segment));
+  }
+  segments.emplace_back(CpuSegment{exactly(cpu_parts[count])});
+  return segments;
+}
+
+void assign_rate_monotonic(Taskset& taskset) {
+  std::vector<Task*> order;
+  for (Task& task : taskset.tasks) order.push_back(&task);
+  std::stable_sort(order.begin(), order.end(), [](const Task* a, const Task* b) { return a->period < b->period; });
+  int priority = static_cast<int>(order.size());
+  for (Task* task : order) task->priority = task->gpu_priority = priority--;
+}
+
+void allocate_worst_fit(Taskset& taskset, const std::vector<std::int64_t>& utilisations) {
+  std::vector<std::size_t> order(taskset.tasks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return utilisations[a] > utilisations[b]; });
+  std::vector<std::int64_t> loads(static_cast<std::size_t>(taskset.platform.cpus));
+  for (const std::size_t task : order) {
+    const auto least = std::min_element(loads.begin(), loads.end());
+    *least += utilisations[task];
+    taskset.tasks[task].cpu = static_cast<int>(least - loads.begin());
+  }
+}
+
+}  // namespace rtgpu

@@ -2,6 +2,7 @@
 
 #include "rtgpu/error.h"
 #include "tools/analyze.h"
+#include "tools/generate.h"
 #include "tools/simulate.h"
 
 #include <algorithm>
@@ -17,10 +18,11 @@ namespace {
 constexpr std::array kCommands = {
     Command{"analyze", declare_analyze},
     Command{"simulate", declare_simulate},
+    Command{"generate", declare_generate},
 };
 
-constexpr std::array<std::string_view, 10> kNotThereYet = {
-    "falsify", "generate", "sweep", "plan", "run", "calibrate", "profile", "doctor", "report", "convert",
+constexpr std::array<std::string_view, 9> kNotThereYet = {
+    "falsify", "sweep", "plan", "run", "calibrate", "profile", "doctor", "report", "convert",
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {

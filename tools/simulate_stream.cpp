@@ -63,7 +63,7 @@ SimulateStream::SimulateStream(const SimulateRequest& request, DocumentStream& d
       documents_(documents),
       output_(output),
       format_(format_of(request, documents, output)),
-      progress_(std::cerr, isatty(STDERR_FILENO) == 1, Progress::Clock::now(), "runs") {}
+      progress_(std::cerr, isatty(STDERR_FILENO) == 1, Progress::Clock::now(), "s simulated") {}
 
 ExitStatus SimulateStream::run() {
   while (step()) {
@@ -118,18 +118,25 @@ SimulationAnswer SimulateStream::simulate(const SimulationReport& report, Policy
   const Taskset& taskset = report.loaded.taskset;
   Result<Simulator> simulator = Simulator::of(taskset, policy, request_.wait);
   if (!simulator) return {policy, std::move(simulator.errors())};
+  simulator->watch([this](Duration now) { show_progress(now); });
   TrialSummary summary(taskset);
   for (std::uint64_t trial = report.first_trial; trial < report.first_trial + report.trials; ++trial) {
     summary.add(trial, simulator->run(scenario_of_trial(taskset, report.choices, trial), report.horizon));
-    progress_.update(++runs_, Progress::Clock::now());
+    simulated_ += report.horizon;
+    show_progress({});
   }
   if (request_.records()) {
     if (auto error = recording_error(request_, summary)) return {policy, *std::move(error)};
+    simulator->watch(nullptr);
     progress_.clear();
     const std::string what = fmt::format("{}: {}, {}", report.id.source, to_string(policy), to_string(report.wait));
     record_worst_trial(request_, taskset, report.horizon, *simulator, *summary.worst(), what);
   }
   return {policy, std::move(summary)};
+}
+
+void SimulateStream::show_progress(Duration now) {
+  progress_.update(static_cast<std::size_t>((simulated_ + now).count() / 1'000'000'000), Progress::Clock::now());
 }
 
 void SimulateStream::write(const SimulationReport& report) {

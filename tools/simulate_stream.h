@@ -1,6 +1,7 @@
 // The simulation of one document after another.
 #pragma once
 
+#include "rtgpu/time.h"
 #include "taskset/document_stream.h"
 #include "taskset/json.h"
 #include "tools/exit_status.h"
@@ -27,6 +28,8 @@ class SimulateStream {
   bool step();
   void answer(LoadedTaskset loaded, const DocumentId& id);
   SimulationAnswer simulate(const SimulationReport& report, Policy policy);
+  // Shows how much has been simulated, with `now` of the present run.
+  void show_progress(Duration now);
   void write(const SimulationReport& report);
   void fail(const DocumentId& id, const Errors& errors);
   void tell(const SimulationReport& report);
@@ -39,7 +42,7 @@ class SimulateStream {
   TasksetReader reader_;
   Progress progress_;
   std::size_t done_ = 0;
-  std::size_t runs_ = 0;
+  Duration simulated_;  // by the runs that are over
   bool any_failure_ = false;
   bool all_meet_deadlines_ = true;
 };

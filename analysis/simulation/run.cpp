@@ -7,6 +7,9 @@
 namespace rtgpu {
 namespace {
 
+// How many steps of a run lie between two looks at it.
+constexpr std::uint32_t kWatchedSteps = 1U << 16U;
+
 SimTimeRange range_of(const ExecutionTime& time) {
   return {time.min.count(), time.max.count()};
 }
@@ -81,9 +84,11 @@ const Observation& Simulator::Run::run(const Scenario& scenario, Duration horizo
   last_release_ = horizon.count();
   const Nanoseconds end = 2 * last_release_;
   for (std::uint32_t task = 0; task < tasks_.size(); ++task) plan_release(task);
+  std::uint32_t steps = 0;
   for (Nanoseconds next = next_event(); next <= end; next = next_event()) {
     advance(next);
     handle_due();
+    if (watch_ && ++steps % kWatchedSteps == 0) watch_(Duration::nanoseconds(now_));
   }
   const bool is_cut_off = std::ranges::any_of(jobs_, [](const SimJob& job) { return job.state != JobState::idle; });
   if (is_cut_off) {

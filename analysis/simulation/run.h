@@ -10,8 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace rtgpu {
@@ -99,6 +101,7 @@ class Simulator::Run {
  public:
   Run(const Taskset& taskset, std::unique_ptr<GpuPolicy> policy, Policy which, WaitChoice wait);
 
+  void watch(std::function<void(Duration)> watch) { watch_ = std::move(watch); }
   const Observation& run(const Scenario& scenario, Duration horizon, Schedule* schedule);
 
  private:
@@ -171,6 +174,7 @@ class Simulator::Run {
   std::uint64_t copies_ = 0;
 
   Observation observation_;
+  std::function<void(Duration)> watch_;
   std::unique_ptr<Recorder> recorder_;
 };
 

@@ -62,6 +62,10 @@ Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
+void Simulator::watch(std::function<void(Duration)> watch) {
+  run_->watch(std::move(watch));
+}
+
 const Observation& Simulator::run(const Scenario& scenario, Duration horizon, Schedule* schedule) {
   return run_->run(scenario, horizon, schedule);
 }

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,9 @@ class Simulator {
   ~Simulator();
   Simulator(Simulator&&) noexcept;
   Simulator& operator=(Simulator&&) noexcept;
+
+  // Calls `watch` from time to time with the time that a run has reached: for whoever waits for a long one.
+  void watch(std::function<void(Duration)> watch);
 
   // Releases jobs for `horizon`, then lets what is released complete, for as long again at most. `scenario` has a task
   // for each of the taskset. With `schedule`, records the run into it.

@@ -172,7 +172,7 @@ std::string expected(const Parameter<P>& parameter) {
     return fmt::format("a time with its unit, such as 200us, up to {}", to_string(kMaxTime));
   }
   if (std::holds_alternative<bool P::*>(parameter.member)) return "log-uniform or uniform";
-  const std::string number = expected_number(parameter.scale, parameter.limits);
+  std::string number = expected_number(parameter.scale, parameter.limits);
   if (!std::holds_alternative<Range P::*>(parameter.member)) return number;
   return number + ", or a range low:high of two";
 }

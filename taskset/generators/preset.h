@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,7 +47,7 @@ class Preset {
   Result<Taskset> generate(std::uint64_t run_seed, std::int64_t index) const;
 
  private:
-  explicit Preset(std::variant<GcapsTable3, UUniFast> generator) : generator_(std::move(generator)) {}
+  explicit Preset(const std::variant<GcapsTable3, UUniFast>& generator) : generator_(generator) {}
 
   std::variant<GcapsTable3, UUniFast> generator_;
   std::vector<std::string> changed_;  // "key=value", as set

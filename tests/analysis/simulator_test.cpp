@@ -217,6 +217,19 @@ TEST(Simulator, RecordsInTheOrderOfTime) {
   EXPECT_EQ(schedule.tasks[2].task, 2U);  // c begins first of all, and ends last
 }
 
+TEST(Simulator, ALongRunIsWatched) {
+  const Taskset taskset = make_taskset({task("a", ms(1), {cpu(Duration::microseconds(1))})});
+  Simulator simulator = simulator_of(taskset, Policy::gcaps);
+  std::vector<Duration> seen;
+  simulator.watch([&](Duration now) { seen.push_back(now); });
+  simulator.run(synchronous_scenario(1), Duration::seconds(1));
+  EXPECT_TRUE(seen.empty());
+  simulator.run(synchronous_scenario(1), Duration::seconds(100));
+  ASSERT_EQ(seen.size(), 3U);  // of 200'002 steps
+  EXPECT_LT(seen[0], seen[1]);
+  EXPECT_LE(seen[2], Duration::seconds(100));
+}
+
 TEST(Simulator, RefusesWhatItDoesNotCover) {
   Taskset taskset = make_taskset({task("a", ms(100), {gpu(ms(0), ms(1))})});
   EXPECT_FALSE(Simulator::of(taskset, Policy::tsg_rr, WaitChoice::file));

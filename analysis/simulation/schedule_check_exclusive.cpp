@@ -1,6 +1,7 @@
 // What one task has at a time: the mutex of the updates (gcaps, gcaps-wc) and the lock on the GPU (mpcp, fmlp+).
 #include "analysis/simulation/schedule_check_view.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -120,13 +121,15 @@ class Exclusive {
     return request_of(before, after, holder) <= after.visits[waiter]->begin;
   }
 
-  // Somebody else may have had it in between, for no time: another task that uses the GPU moved on at this moment.
+  // Somebody else may have had it in between, for no time: another task that uses the GPU moved on at this moment, or
+  // had a job that took no time at all.
   bool may_have_passed(const Slice& before, const Slice& after, TaskIndex holder) const {
+    const auto is_other = [&](TaskIndex task) { return task != holder && uses_gpu(view_.taskset.tasks[task]); };
     for (TaskIndex task = 0; task < view_.tasks.size(); ++task) {
-      if (task == holder || !uses_gpu(view_.taskset.tasks[task])) continue;
-      if (before.visits[task] != after.visits[task]) return true;
+      if (is_other(task) && before.visits[task] != after.visits[task]) return true;
     }
-    return false;
+    return std::ranges::any_of(
+        view_.schedule.jobs, [&](const JobRecord& job) { return is_other(job.task) && job.completion == after.begin; });
   }
 
   void check_handover(const Slice& before, const Slice& after, TaskIndex holder) {

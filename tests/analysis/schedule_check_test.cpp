@@ -2,6 +2,7 @@
 #include "analysis/simulation/schedule_check.h"
 
 #include "analysis/simulation/simulator.h"
+#include "tests/analysis/safe_analyses.h"
 #include "tests/support/build.h"
 #include "tests/support/random_taskset.h"
 
@@ -24,6 +25,7 @@ using testing::gpu;
 using testing::make_taskset;
 using testing::ms;
 using testing::RandomOptions;
+using testing::small_target;
 using testing::task;
 using testing::uniform;
 
@@ -135,6 +137,31 @@ TEST_P(CheckedSimulation, IsLegalInEveryWaitMode) {
   EXPECT_GT(jobs, 1000);  // otherwise little was tested
 }
 
+// Much happens at the same moments, and much takes no time.
+TEST_P(CheckedSimulation, IsLegalInSmallSystemsOfWholeMilliseconds) {
+  const auto seed = std::random_device{}();
+  for (unsigned trial = 0; trial < 150; ++trial) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", trial " << trial);
+    std::mt19937_64 engine(seed + trial);
+    const Taskset taskset = small_target(engine);
+    Scenario scenario = synchronous_scenario(taskset.tasks.size());
+    scenario.seed = engine();
+    scenario.below_best_case = true;
+    const bool shorten = chance(engine, 50);
+    for (TaskScenario& each : scenario.tasks) {
+      each.offset = ms(uniform(engine, 0, 10));
+      each.jitter_chance = 300;
+      each.shorten_chance = shorten ? static_cast<int>(uniform(engine, 0, 400)) : 0;
+    }
+    Result<Simulator> simulator = Simulator::of(taskset, GetParam(), WaitChoice::file);
+    ASSERT_TRUE(simulator);
+    Schedule schedule;
+    simulator->run(scenario, ms(60), &schedule);
+    const auto violations = check_schedule(taskset, GetParam(), WaitChoice::file, schedule, options_for(scenario));
+    ASSERT_TRUE(violations.empty()) << text_of(violations, taskset);
+  }
+}
+
 // --- no part of a schedule may be changed at will
 
 template <class Interval>
@@ -215,12 +242,7 @@ TEST_P(CheckedSimulation, NothingCanBeChangedUnnoticed) {
 INSTANTIATE_TEST_SUITE_P(Policies, CheckedSimulation,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
                                            Policy::fmlp_plus, Policy::stream_priority),
-                         [](const auto& policy) {
-                           std::string name(to_string(policy.param));
-                           std::ranges::replace_if(
-                               name, [](char c) { return c == '-' || c == '+'; }, '_');
-                           return name;
-                         });
+                         [](const auto& policy) { return testing::test_name(policy.param); });
 
 }  // namespace
 }  // namespace rtgpu

@@ -183,10 +183,22 @@ void check_round_robin(const ScheduleView& view, Findings& findings) {
   }
 }
 
+// Work that the GPU has moved to runs next, if there is any of it left.
+void check_runs_after_switch(const ScheduleView& view, Findings& findings) {
+  for (std::size_t i = 0; i + 1 < view.slices.size(); ++i) {
+    const Slice& slice = view.slices[i];
+    const Slice& next = view.slices[i + 1];
+    if (!slice.switching || next.gpu == slice.gpu) continue;
+    if (!has_work(slice, slice.gpu) || slice.visits[slice.gpu] != next.visits[slice.gpu]) continue;
+    findings.add(ScheduleRule::gpu_interruption, slice.gpu, next.begin, "the GPU moves to it and leaves it at once");
+  }
+}
+
 void check_tsg_rr(const ScheduleView& view, Findings& findings) {
   check_not_idle(view, findings);
   check_context_switches(view, findings);
   check_round_robin(view, findings);
+  check_runs_after_switch(view, findings);
   const Duration slice_length = view.overheads().time_slice;
   for (const Turn& turn : view.turns) {
     check_turn(

@@ -3,6 +3,7 @@
 #include "tests/analysis/schedule_check_cases.h"
 #include "tests/support/build.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -85,6 +86,11 @@ TEST(GpuScheduleRules, TsgRr) {
   Schedule schedule = legal;
   for (GpuInterval& each : schedule.gpu) each.switching = false;
   EXPECT_THAT(broken(taskset, Policy::tsg_rr, schedule), Contains(ScheduleRule::context_switch));
+  schedule = legal;
+  const auto moves = std::ranges::find(schedule.gpu, true, &GpuInterval::switching);
+  ASSERT_NE(moves, schedule.gpu.end());
+  std::erase_if(schedule.gpu, [&](const GpuInterval& each) { return each.begin == moves->end; });
+  EXPECT_THAT(broken(taskset, Policy::tsg_rr, schedule), Contains(ScheduleRule::gpu_interruption));
   schedule = legal;
   schedule.gpu.clear();
   EXPECT_THAT(broken(taskset, Policy::tsg_rr, schedule), Contains(ScheduleRule::gpu_owner));

@@ -2,6 +2,7 @@
 
 #include "rtgpu/error.h"
 #include "tools/analyze.h"
+#include "tools/falsify.h"
 #include "tools/generate.h"
 #include "tools/simulate.h"
 
@@ -18,11 +19,12 @@ namespace {
 constexpr std::array kCommands = {
     Command{"analyze", declare_analyze},
     Command{"simulate", declare_simulate},
+    Command{"falsify", declare_falsify},
     Command{"generate", declare_generate},
 };
 
-constexpr std::array<std::string_view, 9> kNotThereYet = {
-    "falsify", "sweep", "plan", "run", "calibrate", "profile", "doctor", "report", "convert",
+constexpr std::array<std::string_view, 8> kNotThereYet = {
+    "sweep", "plan", "run", "calibrate", "profile", "doctor", "report", "convert",
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {

@@ -26,7 +26,8 @@ constexpr const char* kFooter = R"(Examples:
 Jobs are released until the horizon; what is released then runs on, for as long
 again at most. Trial 0 releases all tasks at once; the others draw an offset for
 each task, and release jitter where the taskset has it. The same seed and number
-give the same trial, under every policy and on every machine.
+give the same trial, under every policy and on every machine. A counterexample
+that rtgpu falsify wrote is replayed with its own policy, schedule and horizon.
 
 A trace or chart is of one run: that of the trial with the longest response for
 its deadline. Open a trace in https://ui.perfetto.dev or chrome://tracing.
@@ -61,7 +62,9 @@ void declare_runs(CLI::App& app, SimulateArguments& arguments) {
 }
 
 void declare_options(CLI::App& app, SimulateArguments& arguments) {
-  app.add_option("FILE", arguments.file, "Taskset as JSON, or many as NDJSON; - is standard input")->required();
+  app.add_option("FILE", arguments.file,
+                 "Taskset as JSON, or many as NDJSON, or a counterexample; - is\nstandard input")
+      ->required();
   app.add_option("--policy", arguments.policies,
                  "GPU access policy; may be repeated, or a list with commas;\n"
                  "all (the default) is every one that can be simulated")

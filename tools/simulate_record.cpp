@@ -48,11 +48,10 @@ std::optional<Error> recording_error(const SimulateRequest& request, const Trial
   return error;
 }
 
-void record_worst_trial(const SimulateRequest& request, const Taskset& taskset, Duration horizon, Simulator& simulator,
-                        const WorstJob& worst, const std::string& what) {
+void record_run(const SimulateRequest& request, const Taskset& taskset, const Scenario& scenario, Duration horizon,
+                Simulator& simulator, const WorstJob& worst, const std::string& title) {
   Schedule schedule;
-  simulator.run(scenario_of_trial(taskset, request.choices, worst.trial), horizon, &schedule);
-  const std::string title = fmt::format("{}, trial {} of seed {}", what, worst.trial, request.choices.seed);
+  simulator.run(scenario, horizon, &schedule);
   if (!request.trace.empty()) {
     write_file(request.trace, [&](std::ostream& out) { write_chrome_trace(out, schedule, taskset, title); });
   }
@@ -61,8 +60,6 @@ void record_worst_trial(const SimulateRequest& request, const Taskset& taskset, 
       out << gantt_chart(schedule, taskset, {.title = title, .task = worst.task, .job = worst.job});
     });
   }
-  print_note(fmt::format("recorded trial {}, which has the longest response for its deadline: {}, job {}, {} ms",
-                         worst.trial, taskset.tasks[worst.task].name, worst.job, to_milliseconds(worst.response)));
 }
 
 }  // namespace rtgpu

@@ -73,18 +73,14 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
-// A picture or trace is of one run, and destroys neither the input nor the other.
+// A picture or trace destroys neither the input nor the other.
 void check_recording(std::string_view option, const std::string& file, const SimulateArguments& arguments,
-                     const SimulateRequest& request, Errors& errors) {
+                     Errors& errors) {
   if (file.empty()) return;
   if (file == "-") {
     errors.push_back(file_error(option, "-", "the name of a file", "The results go to standard output."));
   } else if (is_same_file(file, arguments.file)) {
     errors.push_back(file_error(option, fmt::format("'{}', the taskset", file), "another file"));
-  }
-  if (request.policies.size() > 1) {
-    errors.push_back(file_error(option, fmt::format("{} policies", request.policies.size()), "one policy",
-                                fmt::format("Choose one, for instance --policy {}.", to_string(request.policies[0]))));
   }
 }
 
@@ -107,6 +103,12 @@ std::vector<Policy> simulated_policies() {
   return policies;
 }
 
+std::optional<Error> one_run_error(const SimulateRequest& request) {
+  if (!request.records() || request.policies.size() == 1) return std::nullopt;
+  return file_error(request.trace.empty() ? "--gantt" : "--trace", fmt::format("{} policies", request.policies.size()),
+                    "one policy", fmt::format("Choose one, for instance --policy {}.", to_string(request.policies[0])));
+}
+
 Result<SimulateRequest> make_request(const SimulateArguments& arguments) {
   Errors errors;
   SimulateRequest request;
@@ -126,14 +128,16 @@ Result<SimulateRequest> make_request(const SimulateArguments& arguments) {
       value_or_report(choose<Execution>("--execution", arguments.execution,
                                         {{"worst", Execution::worst}, {"random", Execution::random}}),
                       errors);
-  check_recording("--trace", arguments.trace, arguments, request, errors);
-  check_recording("--gantt", arguments.gantt, arguments, request, errors);
+  check_recording("--trace", arguments.trace, arguments, errors);
+  check_recording("--gantt", arguments.gantt, arguments, errors);
   if (!arguments.gantt.empty() && arguments.gantt == arguments.trace) {
     errors.push_back(file_error("--gantt", "the file of --trace", "another file"));
   }
   request.trace = arguments.trace;
   request.gantt = arguments.gantt;
   request.format = parse_format(arguments.format, errors);
+  // Without --policy a counterexample has its own.
+  if (const auto error = one_run_error(request); error && !arguments.policies.empty()) errors.push_back(*error);
   if (!errors.empty()) return errors;
   return request;
 }

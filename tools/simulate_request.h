@@ -49,6 +49,9 @@ struct SimulateRequest {
   bool records() const { return !trace.empty() || !gantt.empty(); }
 };
 
+// Why a run of several policies cannot be recorded; nullopt if there is one, or nothing to record.
+std::optional<Error> one_run_error(const SimulateRequest& request);
+
 // The policies that can be simulated, in the order of all policies.
 std::vector<Policy> simulated_policies();
 

@@ -50,6 +50,11 @@ void append_failure(std::string& out, Format format, const DocumentFailure& fail
   }
 }
 
+Scenario scenario_of(const SimulationReport& report, std::uint64_t trial) {
+  if (report.replayed) return report.replayed->scenario;
+  return scenario_of_trial(report.loaded.taskset, report.choices, trial);
+}
+
 Duration default_horizon(const Taskset& taskset) {
   Duration longest = Duration::milliseconds(1);
   for (const Task& task : taskset.tasks) longest = std::max(longest, task.period);
@@ -87,6 +92,15 @@ bool SimulateStream::step() {
   if (!*next) return false;
   const DocumentText& document = **next;
   id.index = document.index;
+  if (is_counterexample(document.text)) {
+    Result<Counterexample> counterexample = read_counterexample(document.text, documents_.name());
+    if (counterexample) {
+      replay(*std::move(counterexample), id);
+    } else {
+      fail(id, counterexample.errors());
+    }
+    return true;
+  }
   Result<LoadedTaskset> loaded = reader_.read(document.text, documents_.name(), document.line);
   if (loaded) {
     answer(*std::move(loaded), id);
@@ -96,7 +110,20 @@ bool SimulateStream::step() {
   return true;
 }
 
+// Its own policy, schedule and horizon.
+void SimulateStream::replay(Counterexample counterexample, const DocumentId& id) {
+  SimulationReport report;
+  report.id = id;
+  report.loaded.taskset = counterexample.taskset;
+  report.wait = wait_label(counterexample.taskset, WaitChoice::file);
+  report.horizon = counterexample.horizon;
+  report.replayed = std::move(counterexample);
+  report.answers.push_back(simulate(report, report.replayed->policy));
+  finish(std::move(report));
+}
+
 void SimulateStream::answer(LoadedTaskset loaded, const DocumentId& id) {
+  if (const auto error = one_run_error(request_)) return fail(id, {*error});
   SimulationReport report;
   report.id = id;
   report.loaded = std::move(loaded);
@@ -107,8 +134,12 @@ void SimulateStream::answer(LoadedTaskset loaded, const DocumentId& id) {
   report.trials = request_.trials;
   report.choices = request_.choices;
   for (const Policy policy : request_.policies) report.answers.push_back(simulate(report, policy));
+  finish(std::move(report));
+}
+
+void SimulateStream::finish(SimulationReport report) {
   progress_.clear();
-  if (report.all_refused()) return fail(id, report.refusals());
+  if (report.all_refused()) return fail(report.id, report.refusals());
   all_meet_deadlines_ = all_meet_deadlines_ && report.meets_deadlines();
   tell(report);
   write(report);
@@ -116,12 +147,12 @@ void SimulateStream::answer(LoadedTaskset loaded, const DocumentId& id) {
 
 SimulationAnswer SimulateStream::simulate(const SimulationReport& report, Policy policy) {
   const Taskset& taskset = report.loaded.taskset;
-  Result<Simulator> simulator = Simulator::of(taskset, policy, request_.wait);
+  Result<Simulator> simulator = Simulator::of(taskset, policy, report.replayed ? WaitChoice::file : request_.wait);
   if (!simulator) return {policy, std::move(simulator.errors())};
   simulator->watch([this](Duration now) { show_progress(now); });
   TrialSummary summary(taskset);
   for (std::uint64_t trial = report.first_trial; trial < report.first_trial + report.trials; ++trial) {
-    summary.add(trial, simulator->run(scenario_of_trial(taskset, report.choices, trial), report.horizon));
+    summary.add(trial, simulator->run(scenario_of(report, trial), report.horizon));
     simulated_ += report.horizon;
     show_progress({});
   }
@@ -129,10 +160,26 @@ SimulationAnswer SimulateStream::simulate(const SimulationReport& report, Policy
     if (auto error = recording_error(request_, summary)) return {policy, *std::move(error)};
     simulator->watch(nullptr);
     progress_.clear();
-    const std::string what = fmt::format("{}: {}, {}", report.id.source, to_string(policy), to_string(report.wait));
-    record_worst_trial(request_, taskset, report.horizon, *simulator, *summary.worst(), what);
+    record(report, *simulator, summary, policy);
   }
   return {policy, std::move(summary)};
+}
+
+// The trial with the longest response for its deadline; of a counterexample the job that it is about.
+void SimulateStream::record(const SimulationReport& report, Simulator& simulator, const TrialSummary& summary,
+                            Policy policy) {
+  const Taskset& taskset = report.loaded.taskset;
+  WorstJob worst = *summary.worst();
+  std::string title = fmt::format("{}: {}, {}", report.id.source, to_string(policy), to_string(report.wait));
+  if (report.replayed) {
+    worst.task = report.replayed->task;
+    worst.job = report.replayed->job;
+  } else {
+    title += fmt::format(", trial {} of seed {}", worst.trial, report.choices.seed);
+    print_note(fmt::format("recorded trial {}, which has the longest response for its deadline: {}, job {}, {} ms",
+                           worst.trial, taskset.tasks[worst.task].name, worst.job, to_milliseconds(worst.response)));
+  }
+  record_run(request_, taskset, scenario_of(report, worst.trial), report.horizon, simulator, worst, title);
 }
 
 void SimulateStream::show_progress(Duration now) {

@@ -1,6 +1,7 @@
 // The simulation of one document after another.
 #pragma once
 
+#include "analysis/falsification/counterexample.h"
 #include "rtgpu/time.h"
 #include "taskset/document_stream.h"
 #include "taskset/json.h"
@@ -27,6 +28,9 @@ class SimulateStream {
   // The next document, with its answers written or its failure told; false at the end.
   bool step();
   void answer(LoadedTaskset loaded, const DocumentId& id);
+  void replay(Counterexample counterexample, const DocumentId& id);
+  void finish(SimulationReport report);
+  void record(const SimulationReport& report, Simulator& simulator, const TrialSummary& summary, Policy policy);
   SimulationAnswer simulate(const SimulationReport& report, Policy policy);
   // Shows how much has been simulated, with `now` of the present run.
   void show_progress(Duration now);

@@ -72,6 +72,19 @@ Json document_header(const DocumentId& id) {
   return object;
 }
 
+Json replayed(const SimulationReport& report) {
+  const Counterexample& known = *report.replayed;
+  const std::optional<Duration> seen = replayed_response(report);
+  Json object;
+  object["why"] = known.why;
+  object["variant"] = to_string(known.variant);
+  object["task"] = known.taskset.tasks[known.task].name;
+  object["bound_ns"] = known.bound.count();
+  object["observed_ns"] = to_json(seen);
+  object["exceeded"] = seen && *seen > known.bound;
+  return object;
+}
+
 Json to_short_json(const SimulationReport& report, const SimulationAnswer& answer) {
   Json object = header(report, answer);
   if (!answer.result) {
@@ -92,11 +105,15 @@ Json to_short_json(const SimulationReport& report, const SimulationAnswer& answe
 void append_json(std::string& out, const SimulationReport& report) {
   Json object = document_header(report.id);
   object["horizon_ns"] = report.horizon.count();
-  object["first_trial"] = report.first_trial;
-  object["trials"] = report.trials;
-  object["seed"] = report.choices.seed;
-  object["releases"] = to_string(report.choices.releases);
-  object["execution"] = to_string(report.choices.execution);
+  if (report.replayed) {
+    object["counterexample"] = replayed(report);
+  } else {
+    object["first_trial"] = report.first_trial;
+    object["trials"] = report.trials;
+    object["seed"] = report.choices.seed;
+    object["releases"] = to_string(report.choices.releases);
+    object["execution"] = to_string(report.choices.execution);
+  }
   const std::vector<std::string> told = notes(report.loaded);
   if (!told.empty()) object["notes"] = told;
   object["results"] = Json::array();

@@ -46,6 +46,11 @@ WaitLabel wait_label(const Taskset& taskset, WaitChoice choice) {
   return any_busy ? WaitLabel::busy : WaitLabel::suspend;
 }
 
+std::optional<Duration> replayed_response(const SimulationReport& report) {
+  if (!report.replayed || !report.answers.front().result) return std::nullopt;
+  return report.answers.front().result->tasks()[report.replayed->task].max_response;
+}
+
 std::optional<Duration> mean_response(const TaskTrials& task) {
   if (task.jobs == 0 || task.total_response.is_infinite()) return std::nullopt;
   const std::int64_t total = task.total_response.count();

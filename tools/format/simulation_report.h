@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "analysis/falsification/counterexample.h"
 #include "analysis/simulation/trials.h"
 #include "rtgpu/policy.h"
 #include "rtgpu/result.h"
@@ -34,6 +35,7 @@ struct SimulationReport {
   std::uint64_t trials = 1;
   TrialChoices choices;
   std::vector<SimulationAnswer> answers;
+  std::optional<Counterexample> replayed;  // instead of trials
 
   // Whether no deadline was missed under one of the policies.
   bool meets_deadlines() const;
@@ -45,6 +47,9 @@ struct SimulationReport {
 
 // How the real-time tasks that use the GPU or copy wait, under this choice.
 WaitLabel wait_label(const Taskset& taskset, WaitChoice choice);
+
+// Of a counterexample: the longest response of the task that it is about; nullopt if there is none.
+std::optional<Duration> replayed_response(const SimulationReport& report);
 
 // Of the completed jobs, to the nearest nanosecond; nullopt if there are none, or their sum is beyond the range.
 std::optional<Duration> mean_response(const TaskTrials& task);

@@ -26,8 +26,19 @@ std::string title(const SimulationReport& report) {
   return text + ", " + count_of(static_cast<std::uint64_t>(taskset.platform.cpus), "core");
 }
 
+// "counterexample: low takes 20, more than its bound of 15 (published analysis of gcaps)"
+std::string counterexample_text(const SimulationReport& report) {
+  const Counterexample& known = *report.replayed;
+  const Duration seen = replayed_response(report).value_or(Duration());
+  return fmt::format("counterexample: {} takes {}, {} its bound of {} ({} analysis of {})\n{}",
+                     printable(known.taskset.tasks[known.task].name), to_milliseconds(seen),
+                     seen > known.bound ? "more than" : "no more than", to_milliseconds(known.bound),
+                     to_string(known.variant), to_string(known.policy), printable(known.why));
+}
+
 // "1000 trials from seed 0, sporadic releases until 4000 ms, random execution times"
 std::string runs(const SimulationReport& report) {
+  if (report.replayed) return counterexample_text(report);
   const std::string trials =
       report.trials == 1 ? fmt::format("trial {}", report.first_trial) : fmt::format("{} trials", report.trials);
   return fmt::format("{} from seed {}, {} releases until {} ms, {} execution times", trials, report.choices.seed,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh clone to a first result: installs what is missing, builds the rtgpu command, and analyses an example.
+# From a fresh clone to a first result: installs what is missing, builds the rtgpu command, analyses an example, and
+# looks for a schedule that exceeds one of the bounds.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -17,5 +18,6 @@ show() {
 }
 
 cd "$root"
-show analyze examples/gcaps-case-study.json --policy gcaps --policy tsg-rr --wait suspend --format table
+show analyze examples/gcaps-case-study.json --policy gcaps-wc,tsg-rr --format table
+show falsify examples/gcaps-case-study.json --policy gcaps-wc,tsg-rr --format table
 printf '\nThe command is %s. Next: README.md, "A first taskset".\n' "build/release/tools/rtgpu"

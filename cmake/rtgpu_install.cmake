@@ -5,9 +5,15 @@ include(CMakePackageConfigHelpers)
 
 # Only these headers are the interface; the others may change without notice.
 set(rtgpu_public_headers
-    rtgpu/error.h rtgpu/policy.h rtgpu/result.h rtgpu/rtgpu.h rtgpu/time.h
+    rtgpu/error.h rtgpu/gpu_policy.h rtgpu/policy.h rtgpu/result.h rtgpu/rtgpu.h rtgpu/time.h
     taskset/document_stream.h taskset/json.h taskset/taskset.h
-    analysis/analysis.h)
+    taskset/generators/drawn_tasks.h taskset/generators/gcaps_table3.h taskset/generators/preset.h
+    taskset/generators/random.h taskset/generators/uunifast.h
+    analysis/analysis.h
+    analysis/falsification/attack.h analysis/falsification/counterexample.h
+    analysis/simulation/chrome_trace.h analysis/simulation/gantt.h analysis/simulation/scenario.h
+    analysis/simulation/schedule.h analysis/simulation/schedule_check.h analysis/simulation/simulator.h
+    analysis/simulation/trials.h)
 # As the sources write them, #include "analysis/analysis.h", under a folder that is this project's alone.
 foreach(header IN LISTS rtgpu_public_headers)
   cmake_path(GET header PARENT_PATH folder)

@@ -2,6 +2,7 @@
 #include "tests/analysis/naive_windowed.h"
 
 #include "tests/analysis/safe_analyses.h"
+#include "tests/support/attack_targets.h"
 #include "tests/support/random_taskset.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@
 namespace rtgpu {
 namespace {
 
+using testing::attack_target;
 using testing::chance;
-using testing::random_target;
 using testing::safe_bounds;
 using testing::SafeAnalysis;
 using testing::uniform;
@@ -148,7 +149,7 @@ TEST_P(SafeIteration, FindsTheLeastConsistentBounds) {
   const auto seed = std::random_device{}();
   for (unsigned trial = 0; trial < 60; ++trial) {
     std::mt19937_64 engine(seed + trial);
-    const Taskset taskset = random_target(engine);
+    const Taskset taskset = attack_target(engine);
     AnalysisOptions options;
     options.policy = GetParam().policy;
     options.wait = std::array{WaitChoice::suspend, WaitChoice::busy, WaitChoice::file}[trial % 3];

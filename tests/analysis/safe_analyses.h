@@ -6,7 +6,6 @@
 #include "rtgpu/policy.h"
 #include "taskset/taskset.h"
 
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,14 +25,5 @@ std::vector<TaskResult> safe_bounds(const Taskset& taskset, Policy policy, WaitC
 
 // "gcaps_wc": the policy's name as GoogleTest takes it.
 std::string test_name(Policy policy);
-
-// A taskset that every policy covers, with everything that the safe analyses know: copies, slices, thread blocks,
-// spinning, few stream levels, jitter, separate GPU priorities, best-effort tasks, overheads or none. Often
-// schedulable.
-Taskset random_target(std::mt19937_64& engine);
-
-// A few tasks of few whole milliseconds, so that much happens at the same instants; parts that take no time, too, and
-// large release jitter.
-Taskset small_target(std::mt19937_64& engine);
 
 }  // namespace rtgpu::testing

@@ -1,5 +1,6 @@
 // What holds for every safe analysis, on random tasksets.
 #include "tests/analysis/safe_analyses.h"
+#include "tests/support/attack_targets.h"
 #include "tests/support/changes.h"
 #include "tests/support/random_taskset.h"
 
@@ -20,9 +21,9 @@
 namespace rtgpu {
 namespace {
 
+using testing::attack_target;
 using testing::chance;
 using testing::Change;
-using testing::random_target;
 using testing::safe_bounds;
 using testing::SafeAnalysis;
 using testing::uniform;
@@ -80,7 +81,7 @@ TEST_P(ForTheWorse, NeverLowersABound) {
     // Where deadlines stand for response times, more work of a task leaves less of its deadline as jitter, and the
     // bounds of others may fall.
     options.jitter = JitterSource::response;
-    Taskset taskset = random_target(engine);
+    Taskset taskset = attack_target(engine);
     const Bounds before = bounds_by_name(taskset, options);
     GetParam().apply(engine, taskset);
     expect_no_lower(before, bounds_by_name(taskset, options));
@@ -97,7 +98,7 @@ TEST(SafeProperties, AnotherTaskNeverLowersABound) {
     // that core, in windows with the GPU; below a task that waits busily they are charged once in both. So a task that
     // waits busily and comes in above may lower a bound.
     if (options.policy == Policy::gcaps) return;
-    Taskset taskset = random_target(engine);
+    Taskset taskset = attack_target(engine);
     // With fewer levels than tasks, another task also changes who shares a level.
     taskset.platform.gpus[0].stream_priorities = 20;
     const Bounds before = bounds_by_name(taskset, options);
@@ -109,7 +110,7 @@ TEST(SafeProperties, AnotherTaskNeverLowersABound) {
 
 TEST(SafeProperties, JitterByTheDeadlineNeverLowersABound) {
   for_random(24, [](std::mt19937_64& engine, AnalysisOptions options) {
-    const Taskset taskset = random_target(engine);
+    const Taskset taskset = attack_target(engine);
     options.jitter = JitterSource::response;
     const Bounds by_response = bounds_by_name(taskset, options);
     options.jitter = JitterSource::deadline;
@@ -119,7 +120,7 @@ TEST(SafeProperties, JitterByTheDeadlineNeverLowersABound) {
 
 TEST(SafeProperties, ScalingAllTimesScalesAllBounds) {
   for_random(12, [](std::mt19937_64& engine, const AnalysisOptions& options) {
-    Taskset taskset = random_target(engine);
+    Taskset taskset = attack_target(engine);
     // Slices are rounded up to whole nanoseconds.
     for (Task& task : taskset.tasks) {
       for (Segment& segment : task.segments) {
@@ -141,7 +142,7 @@ TEST(SafeProperties, ScalingAllTimesScalesAllBounds) {
 
 TEST(SafeProperties, TheOrderOfTasksInTheFileChangesNothing) {
   for_random(12, [](std::mt19937_64& engine, const AnalysisOptions& options) {
-    Taskset taskset = random_target(engine);
+    Taskset taskset = attack_target(engine);
     const Bounds before = bounds_by_name(taskset, options);
     testing::shuffle_tasks(engine, taskset);
     ASSERT_EQ(bounds_by_name(taskset, options), before);
@@ -170,7 +171,7 @@ Demand demand_of(const Task& task, const Overheads& overheads) {
 TEST(SafeProperties, BoundsAreTheSumOfTheirTermsAndAtLeastTheDemand) {
   for_random(24, [](std::mt19937_64& engine, AnalysisOptions options) {
     options.explain = true;
-    const Taskset taskset = random_target(engine);
+    const Taskset taskset = attack_target(engine);
     for (const TaskResult& result : safe_bounds(taskset, options)) {
       const Task& task = taskset.tasks[result.task];
       SCOPED_TRACE(task.name);

@@ -3,6 +3,7 @@
 
 #include "analysis/simulation/simulator.h"
 #include "tests/analysis/safe_analyses.h"
+#include "tests/support/attack_targets.h"
 #include "tests/support/build.h"
 #include "tests/support/random_taskset.h"
 

@@ -1,10 +1,16 @@
 #include "tests/support/attack_targets.h"
 
+#include "tests/support/build.h"
 #include "tests/support/random_taskset.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace rtgpu::testing {
 namespace {
@@ -61,7 +67,8 @@ void make_misc_long(Taskset& taskset) {
 
 void add_device_details(std::mt19937_64& engine, Task& task) {
   if (chance(engine, 15)) {
-    task.segments.emplace_back(CopySegment{{{}, Duration::microseconds(uniform(engine, 100, 1500))}});
+    const CopySegment copy{{{}, Duration::microseconds(uniform(engine, 100, 1500))}};
+    task.segments.insert(task.segments.begin() + uniform(engine, 0, std::ssize(task.segments)), copy);
   }
   for (Segment& segment : task.segments) {
     auto* work = std::get_if<GpuSegment>(&segment);
@@ -69,6 +76,35 @@ void add_device_details(std::mt19937_64& engine, Task& task) {
     if (chance(engine, 50)) work->block = Duration::microseconds(uniform(engine, 50, 1000));
     if (chance(engine, 40)) work->slices = static_cast<int>(uniform(engine, 1, 4));
   }
+}
+
+Duration few_ms(std::mt19937_64& engine, std::int64_t least, std::int64_t most) {
+  return Duration::milliseconds(uniform(engine, least, most));
+}
+
+Segment small_segment(std::mt19937_64& engine, bool copies, bool slices) {
+  const std::int64_t kind = uniform(engine, 0, copies ? 3 : 2);
+  if (kind == 0) return cpu(few_ms(engine, 0, 4));
+  if (kind == 3) {
+    return CopySegment{{{}, few_ms(engine, 1, 5)},
+                       chance(engine, 50) ? CopyDirection::to_device : CopyDirection::to_host};
+  }
+  Segment segment = gpu(few_ms(engine, 0, 3), few_ms(engine, 0, 6));
+  auto& work = std::get<GpuSegment>(segment);
+  if (slices && chance(engine, 50)) work.slices = static_cast<int>(uniform(engine, 1, 3));
+  if (chance(engine, 50)) work.block = Duration::milliseconds(1);
+  return segment;
+}
+
+void add_small_overheads(std::mt19937_64& engine, Gpu& gpu) {
+  const auto maybe = [&] { return chance(engine, 35) ? Duration::microseconds(250) : Duration(); };
+  gpu.overheads = {.runlist_update = maybe() + maybe(),
+                   .context_switch = maybe(),
+                   .time_slice = few_ms(engine, 1, 3),
+                   .launch = maybe(),
+                   .lock = maybe()};
+  gpu.stream_priorities = static_cast<int>(uniform(engine, 1, 4));
+  gpu.copy_engines = static_cast<int>(uniform(engine, 1, 2));
 }
 
 }  // namespace
@@ -97,6 +133,38 @@ Taskset attack_target(std::mt19937_64& engine) {
     if (chance(engine, spinning)) each.lock_wait = LockWait::spin;
     add_device_details(engine, each);
   }
+  return taskset;
+}
+
+Taskset small_target(std::mt19937_64& engine) {
+  const std::int64_t count = uniform(engine, 2, 5);
+  const std::int64_t cores = uniform(engine, 1, 3);
+  const bool jitter = chance(engine, 50);
+  const bool copies = chance(engine, 40);
+  const bool slices = chance(engine, 30);
+  const int spinning = static_cast<int>(uniform(engine, 0, 2)) * 50;
+  std::vector<Task> tasks;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::vector<Segment> segments;
+    for (std::int64_t rest = uniform(engine, 1, 4); rest > 0; --rest) {
+      segments.push_back(small_segment(engine, copies, slices));
+    }
+    tasks.push_back(task("t" + std::to_string(i), few_ms(engine, 8, i < 2 ? 30 : 80), std::move(segments),
+                         static_cast<int>(uniform(engine, 0, cores - 1))));
+    Task& made = tasks.back();
+    if (jitter && chance(engine, 50)) made.jitter = few_ms(engine, 0, made.period.count() / 2'000'000);
+    if (chance(engine, 40)) made.wait = WaitMode::busy;
+    if (chance(engine, spinning)) made.lock_wait = LockWait::spin;
+    made.best_effort = chance(engine, 8);
+  }
+  Taskset taskset = make_taskset(std::move(tasks));
+  if (chance(engine, 25)) {
+    for (std::size_t i = taskset.tasks.size(); i > 1; --i) {
+      const auto other = static_cast<std::size_t>(uniform(engine, 0, static_cast<std::int64_t>(i) - 1));
+      std::swap(taskset.tasks[i - 1].gpu_priority, taskset.tasks[other].gpu_priority);
+    }
+  }
+  add_small_overheads(engine, taskset.platform.gpus[0]);
   return taskset;
 }
 

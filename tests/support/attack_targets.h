@@ -12,4 +12,8 @@ namespace rtgpu::testing {
 // blocks, stream levels, copies, spinning lock waits.
 Taskset attack_target(std::mt19937_64& engine);
 
+// A few tasks of few whole milliseconds, so that much happens at the same instants; parts that take no time, too, and
+// large release jitter: more than validate() allows, now and then.
+Taskset small_target(std::mt19937_64& engine);
+
 }  // namespace rtgpu::testing

@@ -164,8 +164,8 @@ std::string FalsifyRun::write(const Taskset& taskset, const AnalysisOptions& opt
       std::move(counterexample), [&](const Taskset& changed) { return claims_for(changed, as_in_file); },
       request_.seed);
 
-  const std::string file = fmt::format("{}/counterexample-{}-{}-{}.json", request_.output, report_.documents,
-                                       to_string(options.policy), wait_name(options.wait));
+  std::string file = fmt::format("{}/counterexample-{}-{}-{}.json", request_.output, report_.documents,
+                                 to_string(options.policy), wait_name(options.wait));
   std::ofstream stream(file);
   stream << write_counterexample(counterexample);
   if (!stream.flush()) throw std::system_error(errno, std::generic_category(), file);

@@ -119,7 +119,7 @@ void SimulateStream::replay(Counterexample counterexample, const DocumentId& id)
   report.horizon = counterexample.horizon;
   report.replayed = std::move(counterexample);
   report.answers.push_back(simulate(report, report.replayed->policy));
-  finish(std::move(report));
+  finish(report);
 }
 
 void SimulateStream::answer(LoadedTaskset loaded, const DocumentId& id) {
@@ -134,10 +134,10 @@ void SimulateStream::answer(LoadedTaskset loaded, const DocumentId& id) {
   report.trials = request_.trials;
   report.choices = request_.choices;
   for (const Policy policy : request_.policies) report.answers.push_back(simulate(report, policy));
-  finish(std::move(report));
+  finish(report);
 }
 
-void SimulateStream::finish(SimulationReport report) {
+void SimulateStream::finish(const SimulationReport& report) {
   progress_.clear();
   if (report.all_refused()) return fail(report.id, report.refusals());
   all_meet_deadlines_ = all_meet_deadlines_ && report.meets_deadlines();

@@ -29,7 +29,7 @@ class SimulateStream {
   bool step();
   void answer(LoadedTaskset loaded, const DocumentId& id);
   void replay(Counterexample counterexample, const DocumentId& id);
-  void finish(SimulationReport report);
+  void finish(const SimulationReport& report);
   void record(const SimulationReport& report, Simulator& simulator, const TrialSummary& summary, Policy policy);
   SimulationAnswer simulate(const SimulationReport& report, Policy policy);
   // Shows how much has been simulated, with `now` of the present run.

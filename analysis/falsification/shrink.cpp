@@ -32,7 +32,7 @@ class Shrinker {
 
  private:
   // Takes a change if what it leaves still exceeds a bound, the same schedule or one close to it.
-  bool take(Taskset taskset, Scenario scenario) {
+  bool take(Taskset taskset, const Scenario& scenario) {
     if (!validate(taskset).empty()) return false;
     const std::vector<Claim> claims = claims_of_(taskset);
     Result<Simulator> simulator = Simulator::of(taskset, best_.policy, WaitChoice::file);
@@ -64,7 +64,7 @@ class Shrinker {
       Scenario scenario = best_.scenario;
       taskset.tasks.erase(taskset.tasks.begin() + static_cast<std::ptrdiff_t>(task));
       scenario.tasks.erase(scenario.tasks.begin() + static_cast<std::ptrdiff_t>(task));
-      if (take(std::move(taskset), std::move(scenario))) return true;
+      if (take(std::move(taskset), scenario)) return true;
     }
     return false;
   }

@@ -5,6 +5,7 @@
 #include "tools/format/ndjson.h"
 #include "tools/format/table.h"
 #include "tools/messages.h"
+#include "tools/read_document.h"
 
 #include <iostream>
 #include <string>
@@ -73,7 +74,7 @@ bool AnalyzeStream::step() {
   if (!*next) return false;
   const DocumentText& document = **next;
   id.index = document.index;
-  Result<LoadedTaskset> loaded = reader_.read(document.text, documents_.name(), document.line);
+  Result<LoadedTaskset> loaded = read_document(reader_, document, documents_.name());
   if (loaded) {
     answer(*std::move(loaded), id);
   } else {

@@ -3,6 +3,7 @@
 #include "analysis/simulation/simulator.h"
 #include "taskset/generators/random.h"
 #include "tools/messages.h"
+#include "tools/read_document.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -77,7 +78,7 @@ bool FalsifyRun::step_through_documents() {
   }
   if (!*next) return false;
   const DocumentText& document = **next;
-  const Result<LoadedTaskset> loaded = reader_.read(document.text, documents_->name(), document.line);
+  const Result<LoadedTaskset> loaded = read_document(reader_, document, documents_->name());
   if (loaded) {
     attack_taskset(loaded->taskset);
   } else {

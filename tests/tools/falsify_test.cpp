@@ -68,6 +68,9 @@ TEST_F(Falsify, FindsWhatExceedsAPublishedBoundAndSimulateReplaysIt) {
   EXPECT_EQ(seen["results"][0]["policy"], "gcaps");
   const ProcessResult table = run_rtgpu({"simulate", file, "--format=table"});
   EXPECT_THAT(table.out, HasSubstr("counterexample: low takes 20, more than its bound of 15 (published analysis"));
+  // Its taskset can be analysed as any other.
+  const ProcessResult analysed = run_rtgpu({"analyze", file, "--variant=published", "--policy=gcaps", "--format=json"});
+  EXPECT_EQ(json::parse(analysed.out)["results"][0]["tasks"][1]["bound_ns"], 15000000);
   const std::string chart = (folder() / "why.svg").string();
   EXPECT_EQ(run_rtgpu({"simulate", file, "--gantt", chart}).status, 0);
   EXPECT_TRUE(std::filesystem::exists(chart));

@@ -330,4 +330,26 @@ void add_copies(const SafeInput& input, TaskIndex i, bool by_priority, WindowedR
   }
 }
 
+void join_groups(const SafeInput& input, JobCharge (*charge_of)(const SafeInput& input, TaskIndex task),
+                 WindowedRecurrence& recurrence) {
+  const auto is_joined = [](const Group& group) { return group.task != kNoTask && group.term != Term::copy; };
+  std::vector<int> groups_of(input.model.size());
+  for (const Group& group : recurrence.groups) {
+    if (is_joined(group)) ++groups_of[group.task];
+  }
+  std::vector<std::size_t> joint_of(input.model.size(), kNoJoint);
+  for (Group& group : recurrence.groups) {
+    if (!is_joined(group) || groups_of[group.task] < 2) continue;
+    std::size_t& joint = joint_of[group.task];
+    if (joint == kNoJoint) {
+      const JobCharge charge = charge_of(input, group.task);
+      // What a job leaves for a window that begins anywhere starts by its response, less all of it.
+      const Duration carry = carry_of(input.known[group.task].response, charge.parts);
+      joint = recurrence.joints.size();
+      recurrence.joints.push_back({charge.parts + charge.waits, input.task(group.task).period, carry});
+    }
+    group.joint = joint;
+  }
+}
+
 }  // namespace rtgpu

@@ -68,4 +68,14 @@ void block_gpu_windows(const SafeInput& input, TaskIndex i, TaskIndex by, Durati
 // other task), and those of higher priority.
 void add_copies(const SafeInput& input, TaskIndex i, bool by_priority, WindowedRecurrence& recurrence);
 
+// How many instants of others' responses can be charged to a job, by all groups of its task together.
+struct JobCharge {
+  Duration parts;  // times that are part of its own response as well
+  Duration waits;  // what may be charged to it besides, while it waits on its core
+};
+// Joins the groups of each task but for copies, as far as its response is known. The groups are those of all that the
+// task is charged in; `charge_of` may be infinite.
+void join_groups(const SafeInput& input, JobCharge (*charge_of)(const SafeInput& input, TaskIndex task),
+                 WindowedRecurrence& recurrence);
+
 }  // namespace rtgpu

@@ -19,6 +19,8 @@ class Solver {
     solution_.completions.assign(windows, Duration());
     solution_.charged.assign(recurrence_.groups.size(), Duration());
     by_windows_.assign(recurrence_.groups.size(), Duration());
+    joint_by_windows_.assign(recurrence_.joints.size(), Duration());
+    joint_sums_.assign(recurrence_.joints.size(), Duration());
     Duration constants;
     Duration last;
     for (std::size_t window = 0; window < windows; ++window) {
@@ -30,11 +32,7 @@ class Solver {
       solution_.completions[window] = last;
     }
     if (last.is_infinite()) return;
-    const Duration counted = last + end_of(windows - 1);
-    for (std::size_t group = 0; group < recurrence_.groups.size(); ++group) {
-      solution_.charged[group] =
-          std::min(work_in(recurrence_.groups[group], counted, &Stream::whole), by_windows_[group]);
-    }
+    charge(last + end_of(windows - 1));
   }
 
  private:
@@ -54,15 +52,40 @@ class Solver {
     return std::min(sum, work_of(group.together, group.together.*jitter, length));
   }
 
+  static Duration work_of(const Joint& joint, Duration window) {
+    return joint.cost * ceil_div(window + joint.carry, joint.period);
+  }
+
+  // The sum of the amounts of all groups; those of a joint are no more than `most` of it.
+  template <class Amount, class Most>
+  Duration sum_of_groups(Amount amount, Most most) {
+    Duration sum;
+    std::ranges::fill(joint_sums_, Duration());
+    for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
+      const std::size_t joint = recurrence_.groups[place].joint;
+      (joint == kNoJoint ? sum : joint_sums_[joint]) += amount(place);
+    }
+    for (std::size_t joint = 0; joint < joint_sums_.size(); ++joint) {
+      // Often nothing is charged, in a window of another kind.
+      if (joint_sums_[joint] != Duration()) sum += std::min(joint_sums_[joint], most(joint));
+    }
+    return sum;
+  }
+
   // Whether arrivals at the end of a window count: its tail cannot be delayed once it has begun, and work that takes no
   // time begins at the end.
   static bool counts_end(const Window& window) { return window.tail > Duration() || window.own == Duration(); }
 
+  // What counts of the time before the tail.
+  static Duration counted_in(const Window& window, Duration length) {
+    return window.lead + (counts_end(window) ? length + kInstant : length);
+  }
+
   // What the group adds to a window that has lasted for `length` when its tail begins.
   Duration delay_in(const Group& group, const Window& window, Duration length) const {
-    const Duration counted = window.lead + (counts_end(window) ? length + kInstant : length);
+    if (!group.kinds.contains(window.kind)) return Duration();
     const bool on_host = window.kind == WindowKind::host;
-    Duration delay = work_in(group, counted, on_host ? &Stream::on_host : &Stream::on_device);
+    Duration delay = work_in(group, counted_in(window, length), on_host ? &Stream::on_host : &Stream::on_device);
     if (!group.unit.is_infinite()) delay = std::min(delay, group.unit * window.units);
     return delay;
   }
@@ -88,27 +111,38 @@ class Solver {
     const Window& window = recurrence_.windows[index];
     const Duration constants = window.own - window.tail + window.blocking;
     const Duration delayed = least_fixed_point(constants, [&](Duration length) {
-      Duration sum = constants;
-      for (const Group& group : recurrence_.groups) {
-        if (group.kinds.contains(window.kind)) sum += delay_in(group, window, length);
-      }
-      return sum;
+      return constants +
+             sum_of_groups([&](std::size_t group) { return delay_in(recurrence_.groups[group], window, length); },
+                           [&](std::size_t joint) { return joint_work_in(joint, window, length); });
     });
     solution_.lengths[index] = delayed + window.tail;
   }
 
+  Duration joint_work_in(std::size_t joint, const Window& window, Duration length) const {
+    return work_of(recurrence_.joints[joint], counted_in(window, length));
+  }
+
   // Without a bound of its length a window limits a group only by the group's unit.
-  void add_to_sums(std::size_t index) {
+  Duration longest_delay_in(const Group& group, std::size_t index) const {
     const Window& window = recurrence_.windows[index];
     const Duration length = solution_.lengths[index];
+    if (!length.is_infinite()) return delay_in(group, window, length - window.tail);
+    if (!group.kinds.contains(window.kind)) return Duration();
+    return group.unit.is_infinite() ? Duration::infinite() : group.unit * window.units;
+  }
+
+  void add_to_sums(std::size_t index) {
+    std::ranges::fill(joint_sums_, Duration());
     for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
       const Group& group = recurrence_.groups[place];
-      if (!group.kinds.contains(window.kind)) continue;
-      if (length.is_infinite()) {
-        by_windows_[place] += group.unit.is_infinite() ? Duration::infinite() : group.unit * window.units;
-      } else {
-        by_windows_[place] += delay_in(group, window, length - window.tail);
-      }
+      const Duration delay = longest_delay_in(group, index);
+      by_windows_[place] += delay;
+      if (group.joint != kNoJoint) joint_sums_[group.joint] += delay;
+    }
+    const Window& window = recurrence_.windows[index];
+    for (std::size_t joint = 0; joint < joint_sums_.size(); ++joint) {
+      const Duration most = joint_work_in(joint, window, solution_.lengths[index] - window.tail);
+      joint_by_windows_[joint] += std::min(joint_sums_[joint], most);
     }
   }
 
@@ -121,21 +155,45 @@ class Solver {
     if (last.is_infinite()) return last;
     return least_fixed_point(std::max(constants, last), [&](Duration value) {
       const Duration response = value + end_of(window);
-      Duration sum = constants;
-      for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
-        const Group& group = recurrence_.groups[place];
-        if (by_windows_[place] == Duration()) continue;
-        sum += std::min(work_in(group, response, &Stream::whole), by_windows_[place]);
-      }
-      return sum;
+      return constants + sum_of_groups([&](std::size_t group) { return charge_of(group, response); },
+                                       [&](std::size_t joint) { return joint_charge_of(joint, response); });
     });
+  }
+
+  // What a group adds to the windows so far if they take `response`.
+  Duration charge_of(std::size_t place, Duration response) const {
+    if (by_windows_[place] == Duration()) return Duration();
+    return std::min(work_in(recurrence_.groups[place], response, &Stream::whole), by_windows_[place]);
+  }
+
+  Duration joint_charge_of(std::size_t joint, Duration response) const {
+    return std::min(work_of(recurrence_.joints[joint], response), joint_by_windows_[joint]);
+  }
+
+  // What is charged of the whole response: of a joint, to its first groups first.
+  void charge(Duration response) {
+    std::vector<Duration> left;
+    for (std::size_t joint = 0; joint < recurrence_.joints.size(); ++joint) {
+      left.push_back(joint_charge_of(joint, response));
+    }
+    for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
+      Duration& charged = solution_.charged[place];
+      charged = charge_of(place, response);
+      const std::size_t joint = recurrence_.groups[place].joint;
+      if (joint == kNoJoint) continue;
+      charged = std::min(charged, left[joint]);
+      // An infinite rest stays infinite.
+      left[joint] -= charged;
+    }
   }
 
   const WindowedRecurrence& recurrence_;
   Duration cap_;
   WorkBudget& budget_;
   WindowedSolution& solution_;
-  std::vector<Duration> by_windows_;  // by group: the sum of its delays in the windows so far
+  std::vector<Duration> by_windows_;        // by group: the sum of its delays in the windows so far
+  std::vector<Duration> joint_by_windows_;  // by joint, likewise
+  std::vector<Duration> joint_sums_;        // by joint: of the groups in what is summed up at the moment
 };
 
 }  // namespace
@@ -145,6 +203,7 @@ void WindowedRecurrence::clear() {
   constants.clear();
   streams.clear();
   groups.clear();
+  joints.clear();
 }
 
 void WindowedRecurrence::block(std::size_t window, Term term, TaskIndex task, std::int64_t times, Duration each) {

@@ -8,6 +8,12 @@
 //   (b) the sum of what can run in each of the windows in which it can delay the job,
 // so the smaller of the two may be charged, group by group.
 //
+// Groups of one task may be joined. An instant is charged to one group, and a job of that task has only so many
+// instants that are charged to it, wherever: in a window, in the sum of the windows and in the whole response, its
+// groups together are charged no more than that for each of its jobs. Misc of a task on the same core, for instance,
+// delays the job in core windows and, as part of holding the GPU, in GPU windows, but at any instant only in one of
+// them.
+//
 // Why the least fixed points bound the response. Let t0 be the start of the interval of higher-priority activity on the
 // core that contains the job's release (the release itself if there is none). In [t0, completion) every instant is one
 // of: own execution; execution of a group; a blocking that is a constant of its window. For every t < completion - t0
@@ -26,6 +32,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace rtgpu {
@@ -73,6 +80,15 @@ struct Stream {
   Duration whole;      // jitter in the whole response
 };
 
+// All that the groups of one task may be charged together: at most ceil((t + carry) / period) times `cost` in any
+// window of length t.
+struct Joint {
+  Duration cost;
+  Duration period;
+  Duration carry;
+};
+inline constexpr std::size_t kNoJoint = std::numeric_limits<std::size_t>::max();
+
 // Work of one task that delays the job in windows of some kinds.
 struct Group {
   Term term = Term::own;
@@ -84,6 +100,7 @@ struct Group {
   Stream together{Duration::infinite(), Duration::nanoseconds(1), {}, {}, {}};
   // In a window of `units` u the group delays the job by at most u times this.
   Duration unit = Duration::infinite();
+  std::size_t joint = kNoJoint;  // the place in `joints`
 };
 
 // What bounds a job.
@@ -92,6 +109,7 @@ struct WindowedRecurrence {
   std::vector<Constant> constants;  // blocking and overhead, for the explanation; their sum is in the windows
   std::vector<Stream> streams;
   std::vector<Group> groups;
+  std::vector<Joint> joints;
 
   void clear();
   // A constant delay in a window.

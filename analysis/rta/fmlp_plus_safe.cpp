@@ -21,6 +21,7 @@ void build_fmlp_plus_safe(const SafeInput& input, TaskIndex i, WindowedRecurrenc
     recurrence.add_together(input.task(other).period, input.known[other].response);
     recurrence.groups.back().unit = longest_critical_section(input, other);
   }
+  join_lock_groups(input, recurrence);
 }
 
 }  // namespace rtgpu

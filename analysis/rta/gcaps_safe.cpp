@@ -36,6 +36,29 @@ bool is_waited_for_above(const SafeInput& input, TaskIndex i) {
   });
 }
 
+// What others can be charged for a job of h: its CPU time, misc, exec and updates; what it waits for on its core, for
+// copies and, spinning, for an update from below at each call.
+JobCharge charge_of_job(const SafeInput& input, TaskIndex h) {
+  const StagedTask& task = input.staged(h);
+  const Duration updates = input.model.overheads().runlist_update * (2 * task.gpu_stages());
+  JobCharge charge{task.cpu_total() + task.misc_total() + task.gpu_total() + updates, {}};
+  if (task.spins && input.model.has_gpu_user_below(h)) charge.parts += updates;
+  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+    if (task.devices[stage].is_copy && task.busy) charge.waits += input.known[h].waits[stage];
+  }
+  return charge;
+}
+
+// gcaps: also an update from below before each leave, while h keeps the GPU.
+JobCharge charge_of_keeping_job(const SafeInput& input, TaskIndex h) {
+  if (waits_above_for(input, h)) return {Duration::infinite(), Duration::infinite()};
+  JobCharge charge = charge_of_job(input, h);
+  if (!input.staged(h).spins && input.model.has_gpu_user_below(h)) {
+    charge.parts += input.model.overheads().runlist_update * input.staged(h).gpu_stages();
+  }
+  return charge;
+}
+
 class Builder {
  public:
   Builder(const SafeInput& input, TaskIndex i, bool work_conserving, WindowedRecurrence& recurrence)
@@ -69,6 +92,7 @@ class Builder {
       if (!input_.task(other).best_effort) add_gpu_work(other);
     }
     add_copies(input_, i_, true, recurrence_);
+    join_groups(input_, work_conserving_ ? &charge_of_job : &charge_of_keeping_job, recurrence_);
   }
 
  private:

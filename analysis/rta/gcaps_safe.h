@@ -29,6 +29,11 @@
 // the GPU are charged to that one. Where i waits on its core for a busily waiting task, the same counts in its core
 // windows. If a task above k on k's core waits there for what k keeps, there is no bound,
 // nor for k itself.
+//
+// Each of these instants of i is one in which the task that it is charged to runs on its core, or the GPU runs its
+// exec, or it waits on its core for a copy or, spinning, for an update from below, or (gcaps) waits for that before its
+// leave. So in all windows of i together a job is charged no more than its CPU time, misc, exec, updates and those
+// waits.
 #pragma once
 
 #include "analysis/safe.h"

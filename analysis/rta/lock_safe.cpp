@@ -81,6 +81,19 @@ void add_boosted_below(const SafeInput& input, TaskIndex below, WindowedRecurren
   recurrence.groups.back().unit = longest;
 }
 
+JobCharge charge_of_job(const SafeInput& input, TaskIndex h) {
+  const StagedTask& task = input.staged(h);
+  JobCharge charge{task.cpu_total(), {}};
+  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+    const DeviceStage& device = task.devices[stage];
+    const Duration section = device.is_copy ? Duration() : critical_section(input, device);
+    charge.parts += section;
+    const bool waits_on_core = device.is_copy ? task.busy : task.spins || (task.busy && device.slices > 1);
+    if (waits_on_core) charge.waits += carry_of(input.known[h].waits[stage], section);
+  }
+  return charge;
+}
+
 }  // namespace
 
 Duration critical_section(const SafeInput& input, const DeviceStage& stage) {
@@ -117,6 +130,10 @@ void add_lock_core_groups(const SafeInput& input, TaskIndex i, WindowedRecurrenc
   for (const TaskIndex below : input.model.lower_on_core(i)) {
     if (input.task(below).uses_gpu) add_boosted_below(input, below, recurrence);
   }
+}
+
+void join_lock_groups(const SafeInput& input, WindowedRecurrence& recurrence) {
+  join_groups(input, &charge_of_job, recurrence);
 }
 
 }  // namespace rtgpu

@@ -15,6 +15,10 @@
 //   - a task l below i on the core may have asked for the lock before i became ready, and be boosted for lock + misc
 //   once.
 //     While i is ready l does not run, so it asks for nothing more: once in each core window of i.
+//
+// A job is charged, in core windows and in those with the GPU together, no more than its CPU time and its critical
+// sections, each of which keeps i from the core or from the GPU at any instant; where it waits on its core for others
+// (it spins, or waits busily between slices, or for a copy), its window with the device in place of the section.
 #pragma once
 
 #include "analysis/safe.h"
@@ -30,5 +34,7 @@ Duration longest_critical_section(const SafeInput& input, TaskIndex task);
 void add_lock_windows(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
 // What delays i on its core, as above.
 void add_lock_core_groups(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence);
+// Joins the groups of each task, on the core and with the GPU.
+void join_lock_groups(const SafeInput& input, WindowedRecurrence& recurrence);
 
 }  // namespace rtgpu

@@ -50,6 +50,7 @@ void build_mpcp_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& re
     }
   }
   block_gpu_windows(input, i, longest_below, longest, recurrence);
+  join_lock_groups(input, recurrence);
 }
 
 }  // namespace rtgpu

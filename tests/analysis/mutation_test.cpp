@@ -54,6 +54,7 @@ void without_carry_in(const SafeInput& input, TaskIndex task, WindowedRecurrence
   for (Group& group : recurrence.groups) {
     group.together.on_host = group.together.on_device = group.together.whole = {};
   }
+  for (Joint& joint : recurrence.joints) joint.carry = {};
 }
 
 struct Mutation {

@@ -50,16 +50,42 @@ Time work(const WindowedRecurrence& recurrence, const Group& group, Jitter jitte
   return smaller(sum, work(group.together, group.together.*jitter, length));
 }
 
+Int128 counted_in(const Window& window, Int128 length) {
+  const bool counts_end = window.tail > Duration() || window.own == Duration();
+  return window.lead.count() + length + (counts_end ? 1 : 0);
+}
+
 // What a group adds to a window that has lasted for `length` when its tail begins. Work that arrives at that very
 // instant still goes first, as it does where the job needs the resource for no more than an instant.
 Time delay(const WindowedRecurrence& recurrence, const Group& group, const Window& window, Int128 length) {
   if (!group.kinds.contains(window.kind)) return 0;
-  const bool counts_end = window.tail > Duration() || window.own == Duration();
-  const Int128 counted = window.lead.count() + length + (counts_end ? 1 : 0);
+  const Int128 counted = counted_in(window, length);
   const Jitter jitter = window.kind == WindowKind::host ? &Stream::on_host : &Stream::on_device;
   Time units;
   if (!group.unit.is_infinite()) units = Int128{group.unit.count()} * window.units;
   return smaller(work(recurrence, group, jitter, counted), units);
+}
+
+Time work(const Joint& joint, Int128 length) {
+  if (joint.cost == Duration()) return 0;
+  return work(Stream{joint.cost, joint.period, joint.carry, {}, {}}, joint.carry, length);
+}
+
+// All groups: `amount` of each, and no more than `most` of those that are joined.
+template <class Amount, class Most>
+Time sum_of_groups(const WindowedRecurrence& recurrence, Amount amount, Most most) {
+  Time sum = 0;
+  for (const Group& group : recurrence.groups) {
+    if (group.joint == kNoJoint) sum = sum_of(sum, amount(group));
+  }
+  for (std::size_t joint = 0; joint < recurrence.joints.size(); ++joint) {
+    Time together = 0;
+    for (const Group& group : recurrence.groups) {
+      if (group.joint == joint) together = sum_of(together, amount(group));
+    }
+    sum = sum_of(sum, smaller(together, most(joint)));
+  }
+  return sum;
 }
 
 // The least t of 0 ... cap with right_side(t) <= t: where the right side never falls, the least fixed point.
@@ -75,27 +101,83 @@ Time least(Int128 cap, RightSide right_side) {
 // Until its tail begins.
 Time length_before_tail(const WindowedRecurrence& recurrence, const Window& window, Int128 cap) {
   return least(cap, [&](Int128 length) {
-    Time sum = time_of(window.own - window.tail + window.blocking);
-    for (const Group& group : recurrence.groups) sum = sum_of(sum, delay(recurrence, group, window, length));
-    return sum;
+    const Time constants = time_of(window.own - window.tail + window.blocking);
+    return sum_of(constants,
+                  sum_of_groups(
+                      recurrence, [&](const Group& group) { return delay(recurrence, group, window, length); },
+                      [&](std::size_t joint) { return work(recurrence.joints[joint], counted_in(window, length)); }));
   });
 }
 
-// What a group adds to the first `windows` windows of a job that they take `length`.
-Time charge(const WindowedRecurrence& recurrence, const Group& group, const std::vector<Time>& before_tails,
-            std::size_t windows, Int128 length) {
-  Time by_windows = 0;
-  for (std::size_t place = 0; place < windows; ++place) {
-    const Window& window = recurrence.windows[place];
-    if (!group.kinds.contains(window.kind)) continue;
-    // In a window without a bound there is no limit but the units: as in an endless one.
-    Time most;
-    if (before_tails[place]) most = delay(recurrence, group, window, *before_tails[place]);
-    if (!before_tails[place] && !group.unit.is_infinite()) most = Int128{group.unit.count()} * window.units;
-    by_windows = sum_of(by_windows, most);
+// What a group adds to a window. In one without a bound there is no limit but the units: as in an endless one.
+Time longest_delay(const WindowedRecurrence& recurrence, const Group& group, const Window& window, Time before_tail) {
+  if (before_tail) return delay(recurrence, group, window, *before_tail);
+  if (!group.kinds.contains(window.kind)) return 0;
+  if (group.unit.is_infinite()) return std::nullopt;
+  return Int128{group.unit.count()} * window.units;
+}
+
+// The first `windows` windows of a job that they take `length`.
+struct Prefix {
+  const WindowedRecurrence& recurrence;
+  const std::vector<Time>& before_tails;
+  std::size_t windows;
+  Int128 length;
+
+  Int128 counted() const { return length + (recurrence.windows[windows - 1].own == Duration() ? 1 : 0); }
+
+  // What a group adds to them.
+  Time charge(const Group& group) const {
+    Time by_windows = 0;
+    for (std::size_t place = 0; place < windows; ++place) {
+      by_windows = sum_of(by_windows, longest_delay(recurrence, group, recurrence.windows[place], before_tails[place]));
+    }
+    return smaller(by_windows, work(recurrence, group, &Stream::whole, counted()));
   }
-  const bool ends_in_instant = recurrence.windows[windows - 1].own == Duration();
-  return smaller(by_windows, work(recurrence, group, &Stream::whole, length + (ends_in_instant ? 1 : 0)));
+
+  // What the groups of a joint add to them at most.
+  Time charge(std::size_t joint) const {
+    Time by_windows = 0;
+    for (std::size_t place = 0; place < windows; ++place) {
+      const Window& window = recurrence.windows[place];
+      Time together = 0;
+      for (const Group& group : recurrence.groups) {
+        if (group.joint == joint) {
+          together = sum_of(together, longest_delay(recurrence, group, window, before_tails[place]));
+        }
+      }
+      Time most;
+      if (before_tails[place]) most = work(recurrence.joints[joint], counted_in(window, *before_tails[place]));
+      by_windows = sum_of(by_windows, smaller(together, most));
+    }
+    return smaller(by_windows, work(recurrence.joints[joint], counted()));
+  }
+
+  Time right_side() const {
+    Time sum = 0;
+    for (std::size_t place = 0; place < windows; ++place) {
+      sum = sum_of(sum, time_of(recurrence.windows[place].own + recurrence.windows[place].blocking));
+    }
+    return sum_of(sum, sum_of_groups(
+                           recurrence, [&](const Group& group) { return charge(group); },
+                           [&](std::size_t joint) { return charge(joint); }));
+  }
+};
+
+// By group: the first of a joint take what they can.
+std::vector<std::int64_t> charges(const Prefix& whole) {
+  std::vector<std::int64_t> charged;
+  std::vector<Time> left;
+  for (std::size_t joint = 0; joint < whole.recurrence.joints.size(); ++joint) left.push_back(whole.charge(joint));
+  for (const Group& group : whole.recurrence.groups) {
+    Time amount = whole.charge(group);
+    if (group.joint != kNoJoint) {
+      amount = smaller(amount, left[group.joint]);
+      if (left[group.joint]) left[group.joint] = *left[group.joint] - *amount;
+    }
+    charged.push_back(nanoseconds(amount).value_or(-1));
+  }
+  return charged;
 }
 
 // What is known of the tasks, and how a round changes it.
@@ -169,21 +251,12 @@ NaiveSolution naive_solve(const WindowedRecurrence& recurrence, Duration cap) {
   }
   for (std::size_t windows = 1; windows <= recurrence.windows.size(); ++windows) {
     solution.completions.push_back(nanoseconds(least(cap.count(), [&](Int128 length) {
-      Time sum = 0;
-      for (std::size_t place = 0; place < windows; ++place) {
-        sum = sum_of(sum, time_of(recurrence.windows[place].own + recurrence.windows[place].blocking));
-      }
-      for (const Group& group : recurrence.groups) {
-        sum = sum_of(sum, charge(recurrence, group, before_tails, windows, length));
-      }
-      return sum;
+      return Prefix{recurrence, before_tails, windows, length}.right_side();
     })));
   }
-  for (const Group& group : recurrence.groups) {
-    const std::optional<std::int64_t> whole = solution.completions.back();
-    const Time charged = whole ? charge(recurrence, group, before_tails, recurrence.windows.size(), *whole) : Time(0);
-    solution.charged.push_back(nanoseconds(charged).value_or(-1));
-  }
+  const std::optional<std::int64_t> whole = solution.completions.back();
+  solution.charged.assign(recurrence.groups.size(), 0);
+  if (whole) solution.charged = charges({recurrence, before_tails, recurrence.windows.size(), *whole});
   return solution;
 }
 

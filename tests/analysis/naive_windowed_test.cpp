@@ -71,7 +71,16 @@ WindowedRecurrence random_recurrence(std::mt19937_64& engine) {
   WindowedRecurrence recurrence;
   add_random_windows(engine, recurrence);
   const std::int64_t groups = uniform(engine, 0, 5);
-  for (std::int64_t place = 0; place < groups; ++place) add_random_group(engine, recurrence);
+  const std::int64_t joints = uniform(engine, 0, 2);
+  for (std::int64_t place = 0; place < joints; ++place) {
+    const Duration cost = chance(engine, 5) ? Duration::infinite() : up_to(engine, 12);
+    recurrence.joints.push_back({cost, Duration::nanoseconds(uniform(engine, 5, 80)), any_jitter(engine)});
+  }
+  for (std::int64_t place = 0; place < groups; ++place) {
+    add_random_group(engine, recurrence);
+    const std::int64_t joint = uniform(engine, 0, joints);
+    if (joint < joints) recurrence.groups.back().joint = static_cast<std::size_t>(joint);
+  }
   return recurrence;
 }
 

@@ -284,6 +284,17 @@ TEST(SafeLocks, ASpinningLockWaitHoldsTheCore) {
   }
 }
 
+// Misc of h keeps i from its core or, while i waits for the lock, from the GPU, but not from both: i waits for 1 + 4
+// + 2.
+TEST(SafeLocks, MiscOfATaskOnTheSameCoreIsChargedOnce) {
+  const Taskset taskset = make_taskset({task("h", ms(100), {cpu(ms(1)), gpu(ms(4), ms(2))}),
+                                        task("i", ms(100), {cpu(ms(1)), gpu(ms(1), ms(3)), cpu(ms(2))})});
+  for (const Policy policy : {Policy::mpcp, Policy::fmlp_plus}) {
+    EXPECT_EQ(bounds_of(taskset, policy)[1], ms(14));
+    EXPECT_EQ(seen(taskset, policy, periodic({ms(1) - ns(1), ms(0)}), ms(50))[1], ms(14) - ns(1));
+  }
+}
+
 // i is boosted from 7 to 8.25, and keeps h, released at 8, off its core: in the last window of i, which begins
 // at 10.25, come this job of h and the next.
 TEST(SafeLocks, WhatTheTaskHeldBackItselfComesAfterwards) {
@@ -322,6 +333,20 @@ TEST(SafeGcaps, ATaskThatKeepsTheGpuIsChargedAllOfIt) {
   EXPECT_EQ(seen(taskset, Policy::gcaps, periodic({ms(0), ms(1)}))[1], ms(20));
   EXPECT_EQ(bounds_of(taskset, Policy::gcaps_wc), (Bounds{ms(11), ms(15)}));
   EXPECT_EQ(seen(taskset, Policy::gcaps_wc, periodic({ms(0), ms(6)}))[1], ms(15));
+}
+
+// h keeps i from its core, makes it wait for the mutex, and keeps the GPU from it, but one of these at any instant: i
+// waits for 1 + 4 + 2 and two updates.
+TEST(SafeGcaps, EachInstantOfATaskOnTheSameCoreIsChargedOnce) {
+  Taskset taskset = make_taskset({task("h", ms(100), {cpu(ms(1)), gpu(ms(4), ms(2))}),
+                                  task("i", ms(100), {cpu(ms(1)), gpu(ms(1), ms(3)), cpu(ms(2))})});
+  taskset.platform.gpus[0].overheads.runlist_update = ms(1);
+  const Scenario scenario = periodic({ms(2) - ns(1), ms(0)});
+  EXPECT_EQ(bounds_of(taskset, Policy::gcaps_wc)[1], ms(9 + 9));
+  EXPECT_EQ(seen(taskset, Policy::gcaps_wc, scenario, ms(50))[1], ms(9 + 7));
+  // There might be an update from below while h keeps the GPU.
+  EXPECT_EQ(bounds_of(taskset, Policy::gcaps)[1], ms(9 + 9 + 1));
+  EXPECT_EQ(seen(taskset, Policy::gcaps, scenario, ms(50))[1], ms(9 + 8));
 }
 
 TEST(SafeGcaps, AGpuKeptFromATaskThatHoldsItsCoreIsADeadlock) {

@@ -189,7 +189,16 @@ class Iteration {
   // Whether the task passes its cap even without what has no bound.
   bool is_too_much_alone(TaskIndex task) const {
     Duration own;
-    for (const Window& window : recurrence_.windows) own += window.own + window.blocking;
+    std::int64_t meetings = 0;
+    for (const Window& window : recurrence_.windows) {
+      own += window.own + window.blocking;
+      if (window.meets_blocker) ++meetings;
+    }
+    for (const Blocker& blocker : recurrence_.blockers) {
+      const std::int64_t met = std::min(meetings, blocker.times);
+      own += blocker.length * met;
+      meetings -= met;
+    }
     return own > cap_of(task);
   }
 
@@ -202,6 +211,10 @@ class Iteration {
     for (const Window& window : recurrence_.windows) own += window.own;
     for (const Constant& constant : recurrence_.constants) {
       add(constant.term, constant.task, constant.jobs, constant.amount);
+    }
+    for (std::size_t place = 0; place < recurrence_.blockers.size(); ++place) {
+      const Blocker& blocker = recurrence_.blockers[place];
+      add(blocker.term, blocker.task, solution_.met[place], blocker.length * solution_.met[place]);
     }
     for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
       add(recurrence_.groups[place].term, recurrence_.groups[place].task, 1, solution_.charged[place]);

@@ -18,6 +18,7 @@ class Solver {
     solution_.lengths.assign(windows, Duration());
     solution_.completions.assign(windows, Duration());
     solution_.charged.assign(recurrence_.groups.size(), Duration());
+    solution_.met.assign(recurrence_.blockers.size(), 0);
     by_windows_.assign(recurrence_.groups.size(), Duration());
     joint_by_windows_.assign(recurrence_.joints.size(), Duration());
     joint_sums_.assign(recurrence_.joints.size(), Duration());
@@ -27,12 +28,14 @@ class Solver {
       solve_window(window);
       const Window& here = recurrence_.windows[window];
       constants += here.own + here.blocking;
+      if (here.meets_blocker) ++meetings_;
       add_to_sums(window);
       last = solve_prefix(window, constants, last);
       solution_.completions[window] = last;
     }
     if (last.is_infinite()) return;
     charge(last + end_of(windows - 1));
+    blocking_in(last + end_of(windows - 1), &solution_.met);
   }
 
  private:
@@ -109,7 +112,8 @@ class Solver {
 
   void solve_window(std::size_t index) {
     const Window& window = recurrence_.windows[index];
-    const Duration constants = window.own - window.tail + window.blocking;
+    Duration constants = window.own - window.tail + window.blocking;
+    if (window.meets_blocker && !recurrence_.blockers.empty()) constants += recurrence_.blockers.front().length;
     const Duration delayed = least_fixed_point(constants, [&](Duration length) {
       return constants +
              sum_of_groups([&](std::size_t group) { return delay_in(recurrence_.groups[group], window, length); },
@@ -155,9 +159,25 @@ class Solver {
     if (last.is_infinite()) return last;
     return least_fixed_point(std::max(constants, last), [&](Duration value) {
       const Duration response = value + end_of(window);
-      return constants + sum_of_groups([&](std::size_t group) { return charge_of(group, response); },
-                                       [&](std::size_t joint) { return joint_charge_of(joint, response); });
+      return constants + blocking_in(response) +
+             sum_of_groups([&](std::size_t group) { return charge_of(group, response); },
+                           [&](std::size_t joint) { return joint_charge_of(joint, response); });
     });
+  }
+
+  // The blockers that the windows so far meet if they take `response`; into `met`, if given, how many of each.
+  Duration blocking_in(Duration response, std::vector<std::int64_t>* met = nullptr) const {
+    Duration sum;
+    std::int64_t left = meetings_;
+    for (std::size_t place = 0; place < recurrence_.blockers.size() && left > 0; ++place) {
+      const Blocker& blocker = recurrence_.blockers[place];
+      const std::int64_t jobs = std::min(left, ceil_div(response + blocker.latest, blocker.period));
+      const std::int64_t here = std::min(left, jobs * std::min(left, blocker.times));
+      sum += blocker.length * here;
+      left -= here;
+      if (met != nullptr) (*met)[place] = here;
+    }
+    return sum;
   }
 
   // What a group adds to the windows so far if they take `response`.
@@ -191,6 +211,7 @@ class Solver {
   Duration cap_;
   WorkBudget& budget_;
   WindowedSolution& solution_;
+  std::int64_t meetings_ = 0;               // of blockers, in the windows so far
   std::vector<Duration> by_windows_;        // by group: the sum of its delays in the windows so far
   std::vector<Duration> joint_by_windows_;  // by joint, likewise
   std::vector<Duration> joint_sums_;        // by joint: of the groups in what is summed up at the moment
@@ -204,6 +225,7 @@ void WindowedRecurrence::clear() {
   streams.clear();
   groups.clear();
   joints.clear();
+  blockers.clear();
 }
 
 void WindowedRecurrence::block(std::size_t window, Term term, TaskIndex task, std::int64_t times, Duration each) {

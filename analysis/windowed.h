@@ -23,6 +23,10 @@
 // a prefix of the job. Where the job keeps others off the resource just before the window begins, activity that starts
 // then goes on into the window: arrivals count from there.
 //
+// Some windows meet a blocker: something of lower priority that has the resource when the job comes for it, and that
+// lets go once and for all before the job goes on. So each window meets at most one, none is met twice, and of each
+// there are as many as jobs of its task: in several windows together the job meets the longest of those there are.
+//
 // Work that takes no time still needs the resource for an instant, and what arrives at that very instant goes first.
 #pragma once
 
@@ -64,6 +68,18 @@ struct Window {
   Duration blocking;       // constants; filled by WindowedRecurrence::block()
   // How long before it begins the job may have kept others off the resource: what became ready then comes in it.
   Duration lead = {};
+  bool meets_blocker = false;
+};
+
+// What may have a resource when the job comes for it. A job of `task` has it, up to `times` times for at most `length`
+// each, within `latest` of its release: in an interval of length t there are those of ceil((t + latest) / period) jobs.
+struct Blocker {
+  Term term = Term::own;
+  TaskIndex task = kNoTask;
+  Duration length;
+  std::int64_t times = 1;
+  Duration period;
+  Duration latest;
 };
 
 // One activity of a task a job: at most ceil((t + jitter) / period) times `cost` in a window of length t.
@@ -110,6 +126,7 @@ struct WindowedRecurrence {
   std::vector<Stream> streams;
   std::vector<Group> groups;
   std::vector<Joint> joints;
+  std::vector<Blocker> blockers;  // longest first
 
   void clear();
   // A constant delay in a window.
@@ -128,6 +145,7 @@ struct WindowedSolution {
       lengths;  // by window, alone, with its tail; infinite where there is no bound at or below the cap
   std::vector<Duration> completions;  // by window: of the job up to its end, from the release (jitter apart); likewise
   std::vector<Duration> charged;      // by group, in the whole response
+  std::vector<std::int64_t> met;      // by blocker, how many of them, in the whole response
 };
 
 // The bounds of every prefix of the job that are at or below `cap`.

@@ -6,6 +6,11 @@
 // it, whose critical sections count as in any window that begins when none of their requests is pending. A critical
 // section of i without slices is not interrupted once it has begun; with slices, tasks above it take the lock in
 // between, and those below do not, since i is waiting. The core: see lock_safe.h.
+//
+// In the whole response the requests of i meet different sections, or slices, of tasks below: what keeps the lock from
+// one has let go before that one gets it. A section is met by a request that is made while it has the lock, which is
+// after the release of its job and before the latest end of its exec: in an interval of length t there are those of
+// ceil((t + latest end) / period) jobs. Of these i meets at most the longest, one a request.
 #pragma once
 
 #include "analysis/safe.h"

@@ -26,12 +26,13 @@ void leave_out_groups(Term term, WindowedRecurrence& recurrence) {
   std::erase_if(recurrence.groups, [&](const Group& group) { return group.term == term; });
 }
 
-void leave_out_constants(Term term, WindowedRecurrence& recurrence) {
+void leave_out_constants_and_blockers(Term term, WindowedRecurrence& recurrence) {
   Duration amount;
   for (const Constant& constant : recurrence.constants) {
     if (constant.term == term) amount += constant.amount;
   }
   std::erase_if(recurrence.constants, [&](const Constant& constant) { return constant.term == term; });
+  std::erase_if(recurrence.blockers, [&](const Blocker& blocker) { return blocker.term == term; });
   for (Window& window : recurrence.windows) {
     const Duration part = std::min(amount, window.blocking);
     window.blocking -= part;
@@ -43,7 +44,7 @@ template <BuildWindowed build, Term term>
 void without_term(const SafeInput& input, TaskIndex task, WindowedRecurrence& recurrence) {
   build(input, task, recurrence);
   leave_out_groups(term, recurrence);
-  leave_out_constants(term, recurrence);
+  leave_out_constants_and_blockers(term, recurrence);
 }
 
 // What arrives late in one job and early in the next.
@@ -55,6 +56,7 @@ void without_carry_in(const SafeInput& input, TaskIndex task, WindowedRecurrence
     group.together.on_host = group.together.on_device = group.together.whole = {};
   }
   for (Joint& joint : recurrence.joints) joint.carry = {};
+  for (Blocker& blocker : recurrence.blockers) blocker.latest = {};
 }
 
 struct Mutation {

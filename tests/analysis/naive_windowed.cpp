@@ -25,6 +25,11 @@ Time smaller(Time a, Time b) {
   return std::min(*a, *b);
 }
 
+Time larger(Time a, Time b) {
+  if (!a || !b) return std::nullopt;
+  return std::max(*a, *b);
+}
+
 std::optional<std::int64_t> nanoseconds(Time time) {
   if (!time) return std::nullopt;
   return static_cast<std::int64_t>(*time);
@@ -101,7 +106,12 @@ Time least(Int128 cap, RightSide right_side) {
 // Until its tail begins.
 Time length_before_tail(const WindowedRecurrence& recurrence, const Window& window, Int128 cap) {
   return least(cap, [&](Int128 length) {
-    const Time constants = time_of(window.own - window.tail + window.blocking);
+    Time constants = time_of(window.own - window.tail + window.blocking);
+    if (window.meets_blocker) {
+      Time longest = 0;
+      for (const Blocker& blocker : recurrence.blockers) longest = larger(longest, time_of(blocker.length));
+      constants = sum_of(constants, longest);
+    }
     return sum_of(constants,
                   sum_of_groups(
                       recurrence, [&](const Group& group) { return delay(recurrence, group, window, length); },
@@ -153,11 +163,32 @@ struct Prefix {
     return smaller(by_windows, work(recurrence.joints[joint], counted()));
   }
 
+  // The blockers that they meet, by place: each one there is, the longest first, as long as there are windows for them.
+  std::vector<std::size_t> met() const {
+    std::vector<std::size_t> places;
+    const auto meets = [](const Window& window) { return window.meets_blocker; };
+    const auto meetings = static_cast<std::size_t>(std::count_if(
+        recurrence.windows.begin(), recurrence.windows.begin() + static_cast<std::ptrdiff_t>(windows), meets));
+    for (std::size_t place = 0; place < recurrence.blockers.size(); ++place) {
+      const Blocker& blocker = recurrence.blockers[place];
+      // Jobs whose release is after the interval less `latest`, and before its end.
+      for (Int128 release = 1; release < counted() + 1 + time_of(blocker.latest).value_or(Int128{1} << 40);
+           release += blocker.period.count()) {
+        for (std::int64_t time = 0; time < blocker.times; ++time) {
+          if (places.size() == meetings) return places;
+          places.push_back(place);
+        }
+      }
+    }
+    return places;
+  }
+
   Time right_side() const {
     Time sum = 0;
     for (std::size_t place = 0; place < windows; ++place) {
       sum = sum_of(sum, time_of(recurrence.windows[place].own + recurrence.windows[place].blocking));
     }
+    for (const std::size_t place : met()) sum = sum_of(sum, time_of(recurrence.blockers[place].length));
     return sum_of(sum, sum_of_groups(
                            recurrence, [&](const Group& group) { return charge(group); },
                            [&](std::size_t joint) { return charge(joint); }));
@@ -256,7 +287,12 @@ NaiveSolution naive_solve(const WindowedRecurrence& recurrence, Duration cap) {
   }
   const std::optional<std::int64_t> whole = solution.completions.back();
   solution.charged.assign(recurrence.groups.size(), 0);
-  if (whole) solution.charged = charges({recurrence, before_tails, recurrence.windows.size(), *whole});
+  solution.met.assign(recurrence.blockers.size(), 0);
+  if (whole) {
+    const Prefix all{recurrence, before_tails, recurrence.windows.size(), *whole};
+    solution.charged = charges(all);
+    for (const std::size_t place : all.met()) ++solution.met[place];
+  }
   return solution;
 }
 

@@ -17,6 +17,7 @@ struct NaiveSolution {
   std::vector<std::optional<std::int64_t>> lengths;
   std::vector<std::optional<std::int64_t>> completions;
   std::vector<std::int64_t> charged;  // all 0 where the job has no bound
+  std::vector<std::int64_t> met;      // likewise
 };
 
 // Tries every length from 0 to the cap, one by one.

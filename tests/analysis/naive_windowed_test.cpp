@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -46,6 +47,7 @@ void add_random_windows(std::mt19937_64& engine, WindowedRecurrence& recurrence)
     if (chance(engine, 40)) window.tail = up_to(engine, window.own.count());
     window.units = uniform(engine, 0, 3);
     if (chance(engine, 20)) window.lead = up_to(engine, 20);
+    window.meets_blocker = chance(engine, 40);
     recurrence.windows.push_back(window);
     if (chance(engine, 30)) {
       recurrence.block(static_cast<std::size_t>(place), Term::gpu_blocking, kNoTask, uniform(engine, 0, 2),
@@ -67,9 +69,18 @@ void add_random_group(std::mt19937_64& engine, WindowedRecurrence& recurrence) {
   if (chance(engine, 30)) recurrence.groups.back().unit = up_to(engine, 10);
 }
 
+void add_random_blockers(std::mt19937_64& engine, WindowedRecurrence& recurrence) {
+  for (std::int64_t rest = uniform(engine, 0, 3); rest > 0; --rest) {
+    recurrence.blockers.push_back({Term::gpu_blocking, 0, up_to(engine, 8), uniform(engine, 1, 2),
+                                   Duration::nanoseconds(uniform(engine, 5, 80)), any_jitter(engine)});
+  }
+  std::ranges::sort(recurrence.blockers, std::ranges::greater(), &Blocker::length);
+}
+
 WindowedRecurrence random_recurrence(std::mt19937_64& engine) {
   WindowedRecurrence recurrence;
   add_random_windows(engine, recurrence);
+  add_random_blockers(engine, recurrence);
   const std::int64_t groups = uniform(engine, 0, 5);
   const std::int64_t joints = uniform(engine, 0, 2);
   for (std::int64_t place = 0; place < joints; ++place) {
@@ -112,6 +123,7 @@ TEST(Windowed, AgreesWithTheNaiveReference) {
     ASSERT_EQ(optional_nanoseconds(solution.lengths), naive.lengths);
     ASSERT_EQ(optional_nanoseconds(solution.completions), naive.completions);
     ASSERT_EQ(solution.charged, durations(naive.charged));
+    ASSERT_EQ(solution.met, naive.met);
     const Duration whole = solution.completions.back();
     ++(whole.is_infinite() ? unbounded : bounded);
     if (whole.is_infinite()) continue;
@@ -119,6 +131,9 @@ TEST(Windowed, AgreesWithTheNaiveReference) {
     Duration sum;
     for (const Window& window : recurrence.windows) sum += window.own + window.blocking;
     for (const Duration charged : solution.charged) sum += charged;
+    for (std::size_t place = 0; place < solution.met.size(); ++place) {
+      sum += recurrence.blockers[place].length * solution.met[place];
+    }
     ASSERT_EQ(sum, whole);
   }
   EXPECT_GT(bounded, 100);

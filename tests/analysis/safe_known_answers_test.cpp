@@ -244,6 +244,37 @@ TEST(SafeMpcp, SlicesOfALowerTaskLetAHigherOneIn) {
   EXPECT_EQ(seen(taskset, Policy::mpcp, periodic({ns(1), ms(0)}), ms(50)), (std::vector{ms(5) - ns(1), ms(10)}));
 }
 
+// The second request of h does not meet the section of l that the first one met: it meets one of m.
+TEST(SafeMpcp, NoSectionFromBelowIsMetTwice) {
+  const Taskset taskset =
+      make_taskset({task("h", ms(100), {gpu(ms(0), ms(1)), cpu(ms(1)), gpu(ms(0), ms(1))}, 0),
+                    task("l", ms(100), {gpu(ms(0), ms(5))}, 1), task("m", ms(100), {gpu(ms(0), ms(3))}, 2)});
+  EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[0], ms(3 + 5 + 3));
+  EXPECT_EQ(seen(taskset, Policy::mpcp, periodic({ns(1), ms(0), ms(7) - ns(1)}), ms(50))[0], ms(11) - ns(2));
+}
+
+// But it meets the next slice of l.
+TEST(SafeMpcp, EachSliceFromBelowIsMetOnce) {
+  Taskset taskset = make_taskset({task("h", ms(100), {gpu(ms(0), ms(1)), cpu(ms(1)), gpu(ms(0), ms(1))}, 0),
+                                  task("l", ms(100), {gpu(ms(0), ms(6))}, 1)});
+  EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[0], ms(3 + 6));
+  EXPECT_EQ(seen(taskset, Policy::mpcp, periodic({ns(1), ms(0)}), ms(50))[0], ms(9) - ns(1));
+  std::get<GpuSegment>(taskset.tasks[1].segments[0]).slices = 3;
+  EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[0], ms(3 + 2 + 2));
+  // l goes on while h is on its core.
+  EXPECT_EQ(seen(taskset, Policy::mpcp, periodic({ns(1), ms(0)}), ms(50))[0], ms(6) - ns(1));
+}
+
+// Where l may come again before the second request of h, that one meets it again.
+TEST(SafeMpcp, SectionsOfTwoJobsFromBelowAreMet) {
+  Taskset taskset = make_taskset({task("h", ms(60), {gpu(ms(0), ms(1)), cpu(ms(12)), gpu(ms(0), ms(1))}, 0),
+                                  task("l", ms(17), {gpu(ms(0), ms(5))}, 1)});
+  EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[0], ms(14 + 5 + 5));
+  EXPECT_EQ(seen(taskset, Policy::mpcp, periodic({ns(1), ms(0)}), ms(50))[0], ms(14 + 5 + 4) - ns(1));
+  taskset.tasks[1].period = taskset.tasks[1].deadline = ms(70);
+  EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[0], ms(14 + 5));
+}
+
 // Found by random attack: misc of a task whose exec is in slices comes late in one job and early in the next, however
 // much later the end of exec may be.
 TEST(SafeMpcp, MiscOfASlicedSegmentCarriesInByItsOwnEnd) {

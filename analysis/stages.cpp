@@ -98,8 +98,6 @@ void StagedModel::order_best_effort(const Taskset& taskset) {
   for (TaskIndex task = 0; task < taskset.tasks.size(); ++task) {
     if (taskset.tasks[task].best_effort) best_effort.push_back(task);
   }
-  uses_gpu_at_best_effort_ =
-      std::ranges::any_of(best_effort, [&](TaskIndex task) { return order_.task(task).uses_gpu; });
   std::ranges::stable_sort(best_effort, [&](TaskIndex a, TaskIndex b) {
     return taskset.tasks[a].gpu_priority > taskset.tasks[b].gpu_priority;
   });
@@ -144,13 +142,10 @@ bool StagedModel::is_lower_on_core(TaskIndex other, TaskIndex task) const {
   return core_places_[other].place > place.place && core_places_[other].place < place.end;
 }
 
-bool StagedModel::has_gpu_user_below(TaskIndex task) const {
-  const auto is_below = [&](TaskIndex other) {
-    return other != task && order_.task(other).uses_gpu && !is_higher_on_gpu(other, task);
-  };
-  if (uses_gpu_at_best_effort_ && !order_.task(task).best_effort) return true;
-  const std::span<const TaskIndex> order = order_.gpu_order();
-  return std::any_of(order.rbegin(), order.rend(), is_below);
+bool StagedModel::has_gpu_user_below_elsewhere(TaskIndex task) const {
+  return std::ranges::any_of(gpu_users(), [&](TaskIndex other) {
+    return first_place_on_core(other) != first_place_on_core(task) && !is_higher_on_gpu(other, task);
+  });
 }
 
 KnownTask least_known(const StagedTask& task) {

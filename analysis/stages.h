@@ -77,8 +77,8 @@ class StagedModel {
   std::size_t first_place_on_core(TaskIndex task) const { return core_places_[task].begin; }
   // How many tasks of higher_on_core(task) use the GPU and may wait without giving up the core.
   std::int64_t waiters_on_core_above(TaskIndex task) const { return core_places_[task].waiters_above; }
-  // Whether a task other than the real-time task `task` uses the GPU and does not go before it there.
-  bool has_gpu_user_below(TaskIndex task) const;
+  // Whether a task on another core than the real-time task `task` uses the GPU and does not go before it there.
+  bool has_gpu_user_below_elsewhere(TaskIndex task) const;
   int stream_level(TaskIndex task) const { return stream_levels_[task]; }
   const std::vector<int>& stream_levels() const { return stream_levels_; }
   bool has_copies() const { return has_copies_; }
@@ -106,7 +106,6 @@ class StagedModel {
   std::vector<std::size_t> best_effort_rank_;  // by task
   std::vector<int> stream_levels_;
   bool has_copies_ = false;
-  bool uses_gpu_at_best_effort_ = false;
 };
 
 // What the demand of a task alone takes: the start of the iteration.

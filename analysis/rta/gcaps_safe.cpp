@@ -42,7 +42,7 @@ JobCharge charge_of_job(const SafeInput& input, TaskIndex h) {
   const StagedTask& task = input.staged(h);
   const Duration updates = input.model.overheads().runlist_update * (2 * task.gpu_stages());
   JobCharge charge{task.cpu_total() + task.misc_total() + task.gpu_total() + updates, {}};
-  if (task.spins && input.model.has_gpu_user_below(h)) charge.parts += updates;
+  if (task.spins && input.model.has_gpu_user_below_elsewhere(h)) charge.parts += updates;
   for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
     if (task.devices[stage].is_copy && task.busy) charge.waits += input.known[h].waits[stage];
   }
@@ -53,7 +53,7 @@ JobCharge charge_of_job(const SafeInput& input, TaskIndex h) {
 JobCharge charge_of_keeping_job(const SafeInput& input, TaskIndex h) {
   if (waits_above_for(input, h)) return {Duration::infinite(), Duration::infinite()};
   JobCharge charge = charge_of_job(input, h);
-  if (!input.staged(h).spins && input.model.has_gpu_user_below(h)) {
+  if (!input.staged(h).spins && input.model.has_gpu_user_below_elsewhere(h)) {
     charge.parts += input.model.overheads().runlist_update * input.staged(h).gpu_stages();
   }
   return charge;
@@ -96,8 +96,8 @@ class Builder {
   }
 
  private:
-  // Whether a wait of `task` for the mutex may find an update from below.
-  bool has_caller_below(TaskIndex task) const { return model_.has_gpu_user_below(task); }
+  // Whether a wait of `task` for the mutex may find an update from below, which is one on another core.
+  bool has_caller_below(TaskIndex task) const { return model_.has_gpu_user_below_elsewhere(task); }
 
   void add_calls() {
     const StagedTask& task = input_.staged(i_);
@@ -126,8 +126,8 @@ class Builder {
   // Whether h keeps its core through a core window.
   bool keeps_core(TaskIndex h) const { return update_ == Duration() || input_.staged(h).spins; }
 
-  // gcaps: whose work on a core may hold up a task that keeps the GPU from i: tasks above such a task on its core, and
-  // tasks whose updates go before its leave. In which windows of i is the same as for the keeping.
+  // gcaps: whose work on a core may hold up a task that keeps the GPU from i: tasks above such a task on its core. In
+  // which windows of i is the same as for the keeping.
   void find_hold_ups() {
     holds_up_.assign(model_.size(), 0);
     for (const TaskIndex k : model_.gpu_users()) {
@@ -136,9 +136,6 @@ class Builder {
       keepers_.push_back(k);
     }
     std::ranges::sort(keepers_, {}, [&](TaskIndex k) { return model_.place_on_core(k); });
-    for (const TaskIndex h : model_.order().higher_on_core(i_)) {
-      if (input_.task(h).uses_gpu) note_hold_up(h);
-    }
   }
 
   // From k upward: where one is noted, so are those above it.
@@ -218,7 +215,11 @@ class Builder {
 
   // Updates of another task, but those that are part of its work on a core that is charged already.
   void add_updates(TaskIndex other) {
-    if (update_ == Duration() || model_.order().is_higher_on_core(other, i_)) return;
+    if (update_ == Duration()) return;
+    if (model_.order().is_higher_on_core(other, i_)) {
+      if (!work_conserving_ && !holds_up(other)) add_updates_in_queue(other);
+      return;
+    }
     if (hold_ups_of(other).contains(WindowKind::gpu) && hold_ups_of(other).contains(WindowKind::host)) return;
     const bool is_below_on_core = model_.is_lower_on_core(other, i_);
     const bool is_above = is_above_a_waiter(other);
@@ -231,6 +232,15 @@ class Builder {
     recurrence_.add_group(Term::cpu_blocking, other, kinds);
     recurrence_.add_stream({updates, input_.task(other).period, carry, carry, carry});
     if (!is_above) recurrence_.groups.back().unit = update_;
+  }
+
+  // gcaps: updates of a task above i on its core that go before the leave of a task that keeps the GPU. In core windows
+  // they are part of its work there.
+  void add_updates_in_queue(TaskIndex h) {
+    const Duration updates = update_ * (2 * input_.staged(h).gpu_stages());
+    const Duration carry = carry_of(input_.known[h].response, updates);
+    recurrence_.add_group(Term::gpu_preemption, h, WindowKind::gpu);
+    recurrence_.add_stream({updates, input_.task(h).period, carry, carry, carry});
   }
 
   // Whether `other` goes before i for the mutex, or before a task that spins for it above i on the core.
@@ -276,8 +286,8 @@ class Builder {
     return device.misc + device.work + update_ * (has_caller_below(k) ? 2 : 1);
   }
 
-  // gcaps: updates of a task below ones that keep the GPU from i, on their core: for each stage of those one in misc
-  // and two on the way to the end of the leave, and no more than the task has.
+  // gcaps: updates of a task below ones that keep the GPU from i, on their core: two for each stage of those, two in
+  // each window of i with the GPU, and no more than the task has.
   void add_updates_below_keepers(TaskIndex below) {
     const bool is_charged = hold_ups_of(below).contains(WindowKind::gpu) ||
                             (is_above_a_waiter(below) && input_.staged(i_).gpu_stages() > 0);
@@ -289,7 +299,7 @@ class Builder {
       if (model_.is_higher_on_gpu(below, k)) continue;
       for (std::size_t stage = 0; stage < input_.staged(k).devices.size(); ++stage) {
         if (input_.staged(k).devices[stage].is_copy) continue;
-        const Duration cost = update_ * 3;
+        const Duration cost = update_ * 2;
         const Duration carry = carry_of(latest_end(k, stage), cost);
         recurrence_.add_stream({cost, input_.task(k).period, carry, carry, carry});
       }
@@ -297,6 +307,7 @@ class Builder {
     const Duration updates = update_ * (2 * input_.staged(below).gpu_stages());
     const Duration carry = carry_of(input_.known[below].response, updates);
     recurrence_.groups.back().together = {updates, input_.task(below).period, carry, carry, carry};
+    if (!busy_above) recurrence_.groups.back().unit = update_ * 2;
   }
 
   // When the work, or the holding, of a stage has ended at the latest.

@@ -4,7 +4,8 @@
 // its CPU time, its leave and enter calls, misc, and what it waits for meanwhile.
 //
 // Updates. Each enter and each leave of i runs one update, and may find the mutex taken by one of a task below it on
-// the GPU (best-effort ones included): epsilon each, 2 eta in all. Updates of tasks above it on the GPU count like
+// the GPU (best-effort ones included) on another core (on its own core it runs itself when it calls): epsilon each, 2
+// eta in all. Updates of tasks above it on the GPU count like
 // other work of theirs: in the mutex's queue, and on i's core where they run there. A task l below i on the core and on
 // the GPU may have asked for the mutex before i became ready, and be granted it while i is ready: once each time that i
 // comes back to its core, which is at the start of a core window and, unless it spins for the mutex, after each wait
@@ -24,10 +25,11 @@
 // The GPU, gcaps. A task k above i keeps the GPU from the end of its enter to the end of its leave, whatever it does
 // there. Charged to k: misc, exec, its leave, and one update from below that may have the mutex then. Charged to
 // others, once in all windows of i with the GPU: the work of tasks above k on k's core; updates that go before its
-// leave; and updates of each task below k on its core, one while k is in misc and two on the way to the end of the
-// leave (as above: one each time it comes back to its core), no more than that task has. Times when a task above k has
-// the GPU are charged to that one. Where i waits on its core for a busily waiting task, the same counts in its core
-// windows. If a task above k on k's core waits there for what k keeps, there is no bound,
+// leave; and updates of each task l below k on its core and on the GPU, no more than l has. Of these there are two for
+// each time that k keeps the GPU: l has no exec then, so after a leave and an enter there is nothing for it to call
+// for. While i waits for the GPU it is active itself: two in each window of i with the GPU as well, if l is below i.
+// Times when a task above k has the GPU are charged to that one. Where i waits on its core for a busily waiting task,
+// the same counts in its core windows. If a task above k on k's core waits there for what k keeps, there is no bound,
 // nor for k itself.
 //
 // Each of these instants of i is one in which the task that it is charged to runs on its core, or the GPU runs its

@@ -373,11 +373,40 @@ TEST(SafeGcaps, EachInstantOfATaskOnTheSameCoreIsChargedOnce) {
                                   task("i", ms(100), {cpu(ms(1)), gpu(ms(1), ms(3)), cpu(ms(2))})});
   taskset.platform.gpus[0].overheads.runlist_update = ms(1);
   const Scenario scenario = periodic({ms(2) - ns(1), ms(0)});
-  EXPECT_EQ(bounds_of(taskset, Policy::gcaps_wc)[1], ms(9 + 9));
-  EXPECT_EQ(seen(taskset, Policy::gcaps_wc, scenario, ms(50))[1], ms(9 + 7));
-  // There might be an update from below while h keeps the GPU.
-  EXPECT_EQ(bounds_of(taskset, Policy::gcaps)[1], ms(9 + 9 + 1));
-  EXPECT_EQ(seen(taskset, Policy::gcaps, scenario, ms(50))[1], ms(9 + 8));
+  for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc}) {
+    EXPECT_EQ(bounds_of(taskset, policy)[1], ms(9 + 9));
+    EXPECT_EQ(seen(taskset, policy, scenario, ms(50))[1], ms(policy == Policy::gcaps ? 9 + 8 : 9 + 7));
+  }
+}
+
+// A call finds no update of a task on its own core: that one would run. From another core it does.
+TEST(SafeGcaps, ACallFindsUpdatesFromOtherCores) {
+  Taskset taskset =
+      make_taskset({task("h", ms(100), {gpu(ms(0), ms(5))}, 0), task("l", ms(100), {gpu(ms(0), ms(1))}, 1)});
+  taskset.platform.gpus[0].overheads.runlist_update = ms(1);
+  for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc}) {
+    for (const int core : {0, 1}) {
+      taskset.tasks[1].cpu = core;
+      const std::vector<TaskResult> results = safe_bounds(taskset, policy);
+      // On the same core: the two updates of l, when h is ready.
+      EXPECT_EQ(results[0].terms[static_cast<std::size_t>(Term::cpu_blocking)], ms(2));
+      EXPECT_EQ(results[0].bound, ms(9));
+    }
+  }
+}
+
+// While i waits for the GPU, l, below both on the GPU, leaves and enters, and then has nothing to call for: two
+// updates, although k keeps the GPU three times.
+TEST(SafeGcaps, ATaskWithoutTheGpuHasTwoCalls) {
+  Taskset taskset = make_taskset(
+      {task("k", ms(100), {gpu(ms(1), ms(1)), gpu(ms(1), ms(1)), gpu(ms(1), ms(1))}, 1),
+       task("i", ms(200), {gpu(ms(0), ms(2))}, 0),
+       task("l", ms(500), {gpu(ms(0), ms(1)), gpu(ms(0), ms(1)), gpu(ms(0), ms(1)), gpu(ms(0), ms(1))}, 1)});
+  taskset.platform.gpus[0].overheads.runlist_update = ms(1);
+  const std::vector<TaskResult> results = safe_bounds(taskset, {.policy = Policy::gcaps, .explain = true});
+  const auto from_l = std::ranges::find(results[1].contributions, TaskIndex{2}, &Contribution::task);
+  ASSERT_NE(from_l, results[1].contributions.end());
+  EXPECT_EQ(from_l->amount, ms(2));
 }
 
 TEST(SafeGcaps, AGpuKeptFromATaskThatHoldsItsCoreIsADeadlock) {

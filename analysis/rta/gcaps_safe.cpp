@@ -177,31 +177,36 @@ class Builder {
     const StagedTask& task = input_.staged(h);
     const RtaTask& sums = input_.task(h);
     const KnownTask& known = input_.known[h];
-    const Duration blocking = task.spins && has_caller_below(h) ? update_ : Duration();
     const bool here = model_.order().is_higher_on_core(h, i_);
     recurrence_.add_group(here ? Term::cpu_preemption : Term::gpu_preemption, h, kinds);
     Duration ready = sums.release_jitter;
     for (std::size_t stage = 0; stage <= task.devices.size(); ++stage) {
-      const bool has_device = stage < task.devices.size();
-      const Duration latest = has_device ? known.submitted[stage] : known.response;
-      const Duration misc = has_device ? task.devices[stage].misc : Duration();
-      const Duration calls = (update_ + blocking) * calls_in_window(task, stage);
-      const bool waits_for_copy = has_device && task.devices[stage].is_copy && task.busy;
-      const Duration copying = waits_for_copy ? known.waits[stage] : Duration();
-      const Duration latest_copied = waits_for_copy ? known.completed[stage] : latest;
-      const Duration rest = misc + calls;
-      if (keeps_core(h)) {
-        add_core_stream(h, task.host[stage] + rest + copying, ready, latest_copied);
-      } else if (stage == 0 || calls_in_window(task, stage) == 0) {
-        add_core_stream(h, task.host[stage], ready, latest);
-        add_core_stream(h, rest + copying, carry_of(latest, rest), latest_copied);
-      } else {
-        add_core_stream(h, task.host[stage] + rest + copying, carry_of(latest, task.host[stage] + rest), latest_copied);
-      }
-      if (has_device && !never_suspends(h)) ready = known.completed[stage];
+      add_core_window(h, stage, ready);
+      if (stage < task.devices.size() && !never_suspends(h)) ready = known.completed[stage];
     }
-    if (task.devices.empty()) return;
-    recurrence_.add_together(sums.period, known.response);
+    if (!task.devices.empty()) recurrence_.add_together(sums.period, known.response);
+  }
+
+  // What of it comes before device stage `stage`, and is ready by `ready` unless it waits for the mutex before.
+  void add_core_window(TaskIndex h, std::size_t stage, Duration ready) {
+    const StagedTask& task = input_.staged(h);
+    const KnownTask& known = input_.known[h];
+    const bool has_device = stage < task.devices.size();
+    const Duration latest = has_device ? known.submitted[stage] : known.response;
+    const Duration misc = has_device ? task.devices[stage].misc : Duration();
+    const Duration blocking = task.spins && has_caller_below(h) ? update_ : Duration();
+    const Duration rest = misc + (update_ + blocking) * calls_in_window(task, stage);
+    const bool waits_for_copy = has_device && task.devices[stage].is_copy && task.busy;
+    const Duration copying = waits_for_copy ? known.waits[stage] : Duration();
+    const Duration latest_copied = waits_for_copy ? known.completed[stage] : latest;
+    if (keeps_core(h)) {
+      add_core_stream(h, task.host[stage] + rest + copying, ready, latest_copied);
+    } else if (stage == 0 || calls_in_window(task, stage) == 0) {
+      add_core_stream(h, task.host[stage], ready, latest);
+      add_core_stream(h, rest + copying, carry_of(latest, rest), latest_copied);
+    } else {
+      add_core_stream(h, task.host[stage] + rest + copying, carry_of(latest, task.host[stage] + rest), latest_copied);
+    }
   }
 
   // On i's core, a window may be taken to begin when nothing above i is ready there; elsewhere it begins anywhere.

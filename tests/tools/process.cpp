@@ -228,7 +228,9 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
 }
 
 ProcessResult run_rtgpu(const std::vector<std::string>& arguments, const ProcessOptions& options) {
-  return run_process(RTGPU_PROGRAM, arguments, options);
+  // Another build of the program, with sanitizers for instance, may be tested by the same tests.
+  const char* other = std::getenv("RTGPU_TEST_PROGRAM");
+  return run_process(other == nullptr ? RTGPU_PROGRAM : other, arguments, options);
 }
 
 TemporaryFile::TemporaryFile(const std::string& content, const std::string& suffix)

@@ -7,15 +7,34 @@
 namespace rtgpu {
 namespace {
 
+// How long a stage may keep the lock from a task that asks for it.
+Duration longest_until_boundary(const SafeInput& input, const DeviceStage& stage) {
+  return critical_section(input, stage) - stage.work + stage.longest_slice;
+}
+
+// Each request of i meets a blocker. Its own section, up to the end of a slice, may have held back tasks above it up to
+// its next request.
+void set_up_requests(const SafeInput& input, TaskIndex i, WindowedRecurrence& recurrence) {
+  const StagedTask& task = input.staged(i);
+  Duration held_back;
+  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
+    const DeviceStage& device = task.devices[stage];
+    if (device.is_copy) continue;
+    Window& window = recurrence.windows[device_window(stage)];
+    window.meets_blocker = true;
+    window.lead = held_back;
+    held_back = longest_until_boundary(input, device);
+  }
+}
+
 // Critical sections of a task below i, which may keep the lock from it up to the end of a slice, once a slice.
 void add_sections_below(const SafeInput& input, TaskIndex below, WindowedRecurrence& recurrence) {
   const StagedTask& task = input.staged(below);
   for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
     const DeviceStage& device = task.devices[stage];
     if (device.is_copy) continue;
-    const Duration length = critical_section(input, device) - device.work + device.longest_slice;
-    recurrence.blockers.push_back({Term::gpu_blocking, below, length, device.slices, input.task(below).period,
-                                   input.known[below].completed[stage]});
+    recurrence.blockers.push_back({Term::gpu_blocking, below, longest_until_boundary(input, device), device.slices,
+                                   input.task(below).period, input.known[below].completed[stage]});
   }
 }
 
@@ -48,10 +67,7 @@ void build_mpcp_safe(const SafeInput& input, TaskIndex i, WindowedRecurrence& re
   add_lock_core_groups(input, i, recurrence);
   add_copies(input, i, true, recurrence);
 
-  const StagedTask& task = input.staged(i);
-  for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
-    recurrence.windows[device_window(stage)].meets_blocker = !task.devices[stage].is_copy;
-  }
+  set_up_requests(input, i, recurrence);
   for (const TaskIndex other : input.model.gpu_users()) {
     if (other == i) continue;
     if (input.model.is_higher_on_gpu(other, i)) {

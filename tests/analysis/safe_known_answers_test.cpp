@@ -275,6 +275,24 @@ TEST(SafeMpcp, SectionsOfTwoJobsFromBelowAreMet) {
   EXPECT_EQ(bounds_of(taskset, Policy::mpcp)[0], ms(14 + 5));
 }
 
+// Found by random attack. While i has the lock for its first request, a and b ask for it: both are served before the
+// second, and a comes again.
+TEST(SafeMpcp, WhatTheTaskHeldBackItselfComesBeforeItsNextRequest) {
+  Taskset taskset = make_taskset({task("a", ms(17), {gpu(ms(3), ms(5))}, 0), task("b", ms(25), {gpu(ms(3), ms(4))}, 2),
+                                  task("i", ms(100), {gpu(ms(0), ms(5)), gpu(ms(1), ms(1))}, 1)});
+  taskset.platform.gpus[0].overheads.lock = Duration::microseconds(250);
+  const auto bound = bounds_of(taskset, Policy::mpcp)[2];
+  ASSERT_TRUE(bound);
+  Duration longest;
+  for (int a = 0; a < 17; ++a) {
+    for (int b = 0; b < 25; ++b) {
+      longest = std::max(longest, seen(taskset, Policy::mpcp, periodic({ms(a), ms(b), ns(1)}), ms(90))[2]);
+    }
+  }
+  EXPECT_EQ(longest, Duration::microseconds(46'750));
+  EXPECT_EQ(*bound, Duration::microseconds(62'250));
+}
+
 // Found by random attack: misc of a task whose exec is in slices comes late in one job and early in the next, however
 // much later the end of exec may be.
 TEST(SafeMpcp, MiscOfASlicedSegmentCarriesInByItsOwnEnd) {

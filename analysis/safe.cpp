@@ -299,6 +299,11 @@ void add_windows(const SafeInput& input, TaskIndex i, bool misc_on_host, Windowe
   recurrence.windows.push_back({WindowKind::host, task.host.back(), {}, 1, {}});
 }
 
+Duration ready_after_release(const SafeInput& input, TaskIndex h) {
+  const bool may_be_late = input.known[h].response.is_infinite() && !input.staged(h).devices.empty();
+  return may_be_late ? Duration::infinite() : input.task(h).release_jitter;
+}
+
 void add_unlocked_core_group(const SafeInput& input, TaskIndex h, WindowedRecurrence& recurrence) {
   const StagedTask& task = input.staged(h);
   const RtaTask& sums = input.task(h);
@@ -313,7 +318,7 @@ void add_unlocked_core_group(const SafeInput& input, TaskIndex h, WindowedRecurr
   }
   for (std::size_t stage = 0; stage <= task.devices.size(); ++stage) {
     const Duration misc = stage < task.devices.size() ? task.devices[stage].misc : Duration();
-    const Duration released = stage == 0 ? sums.release_jitter : known.completed[stage - 1];
+    const Duration released = stage == 0 ? ready_after_release(input, h) : known.completed[stage - 1];
     recurrence.add_stream({task.host[stage] + misc, sums.period, released, {}, released});
   }
   recurrence.add_together(sums.period, known.response);

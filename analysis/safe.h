@@ -55,6 +55,11 @@ constexpr std::size_t device_window(std::size_t stage) {
 // work, for the GPU with misc unless `misc_on_host`. Launches of further slices are overhead.
 void add_windows(const SafeInput& input, TaskIndex i, bool misc_on_host, WindowedRecurrence& recurrence);
 
+// In a core window that begins when no work of h is ready there: how long after the release of a job of h its first
+// part becomes ready at the latest. A job of h may still wait for its device work then; where h has no bound, the next
+// one may have been released long before, and be ready only when that one is complete.
+Duration ready_after_release(const SafeInput& input, TaskIndex h);
+
 // How the work of a higher-priority task on the same core delays others where its policy never holds it back: streams
 // for CPU time and misc, released by its release and by the ends of its device work. A task that waits busily occupies
 // the core from its release until its completion.

@@ -179,7 +179,7 @@ class Builder {
     const KnownTask& known = input_.known[h];
     const bool here = model_.order().is_higher_on_core(h, i_);
     recurrence_.add_group(here ? Term::cpu_preemption : Term::gpu_preemption, h, kinds);
-    Duration ready = sums.release_jitter;
+    Duration ready = ready_after_release(input_, h);
     for (std::size_t stage = 0; stage <= task.devices.size(); ++stage) {
       add_core_window(h, stage, ready);
       if (stage < task.devices.size() && !never_suspends(h)) ready = known.completed[stage];

@@ -38,7 +38,7 @@ void add_normal_part(const SafeInput& input, TaskIndex h, WindowedRecurrence& re
   const RtaTask& sums = input.task(h);
   const KnownTask& known = input.known[h];
   recurrence.add_group(Term::cpu_preemption, h, WindowKind::host);
-  Duration ready = sums.release_jitter;
+  Duration ready = ready_after_release(input, h);
   for (std::size_t stage = 0; stage <= task.devices.size(); ++stage) {
     const bool has_device = stage < task.devices.size();
     const Duration cost = task.host[stage] + (has_device ? normal_wait(input, h, stage) : Duration());

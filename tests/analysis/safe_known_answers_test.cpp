@@ -498,6 +498,13 @@ TEST(SafeJitter, ADeadlineThatIsPassedStandsForNothing) {
   EXPECT_EQ(longest, ms(93));
 }
 
+// Found by random attack: a job of h that is late keeps the next one waiting, which then comes soon after it.
+TEST_P(SafeVector, JobsOfALateTaskMayComeAtAnyTime) {
+  const Taskset taskset =
+      covered(make_taskset({task("h", ms(13), {gpu(ms(3), ms(11))}), task("l", ms(53), {cpu(ms(4))})}));
+  EXPECT_EQ(bounds_of(taskset, policy()), (Bounds{std::nullopt, std::nullopt}));
+}
+
 TEST(SafeDeadlines, BeyondThePeriodAreRefused) {
   Taskset taskset = make_taskset({task("a", ms(10), {cpu(ms(5))})});
   taskset.tasks[0].deadline = ms(11);

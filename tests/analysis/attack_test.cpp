@@ -5,6 +5,7 @@
 #include "analysis/falsification/counterexample.h"
 #include "analysis/simulation/simulator.h"
 #include "taskset/generators/gcaps_table3.h"
+#include "tests/analysis/safe_analyses.h"
 #include "tests/support/attack_targets.h"
 #include "tests/support/build.h"
 
@@ -182,12 +183,7 @@ TEST_P(SafeUnderAttack, NoScheduleExceedsABound) {
 INSTANTIATE_TEST_SUITE_P(Policies, SafeUnderAttack,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
                                            Policy::fmlp_plus, Policy::stream_priority),
-                         [](const auto& policy) {
-                           std::string name(to_string(policy.param));
-                           std::ranges::replace_if(
-                               name, [](char c) { return c == '-' || c == '+'; }, '_');
-                           return name;
-                         });
+                         [](const auto& policy) { return testing::test_name(policy.param); });
 
 }  // namespace
 }  // namespace rtgpu

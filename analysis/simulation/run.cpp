@@ -106,8 +106,7 @@ void Simulator::Run::reset(const Scenario& scenario) {
     jobs_[task].next_nominal = scenario.tasks[task].offset.count();
     backlogs_[task].clear();
   }
-  scenario_ = &scenario;
-  draws_ = Draws(scenario.seed);
+  draws_ = ScenarioDraws(scenario);
   now_ = 0;
   std::ranges::fill(running_, kNone);
   std::ranges::fill(is_touched_, char{0});

@@ -52,9 +52,6 @@ struct SimTask {
   std::vector<SimSegment> segments;
 };
 
-// Parts of a segment whose lengths are drawn on their own.
-enum class SimPart : std::uint8_t { cpu, enter, misc, exec, leave };
-
 // With one engine all copies share it; with more, each direction has its own.
 inline constexpr std::size_t kCopyEngines = 2;
 inline int copy_engine_of(const CopySegment& copy, const Gpu& gpu) {
@@ -116,7 +113,7 @@ class Simulator::Run {
   void begin_segment(std::uint32_t task);
   void end_segment(std::uint32_t task);
   void finish_job(std::uint32_t task);
-  Nanoseconds draw(std::uint32_t task, SimTimeRange range, SimPart part) const;
+  Nanoseconds draw(std::uint32_t task, SimTimeRange range, JobPart part) const;
   void count_cut_off();
 
   // Cores: run_cores.cpp.
@@ -155,8 +152,8 @@ class Simulator::Run {
   std::vector<SimTask> tasks_;
   std::vector<std::vector<std::uint32_t>> on_core_;  // tasks of each core, highest first
 
-  const Scenario* scenario_ = nullptr;
-  Draws draws_{0};
+  Scenario no_scenario_;  // before the first run
+  ScenarioDraws draws_{no_scenario_};
   Nanoseconds now_ = 0;
   Nanoseconds last_release_ = 0;
   std::vector<SimJob> jobs_;

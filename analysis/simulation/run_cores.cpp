@@ -72,7 +72,7 @@ void Simulator::Run::step_on_core(std::uint32_t task) {
       break;
     case JobState::entering:
       job.state = JobState::misc;
-      job.on_core_left = draw(task, tasks_[task].segments[job.segment].on_core, SimPart::misc);
+      job.on_core_left = draw(task, tasks_[task].segments[job.segment].on_core, JobPart::misc);
       apply(policy_->entered(task));
       break;
     case JobState::misc:
@@ -103,7 +103,7 @@ void Simulator::Run::step_on_core(std::uint32_t task) {
 void Simulator::Run::call(std::uint32_t task, JobState state, Nanoseconds cost) {
   SimJob& job = jobs_[task];
   job.state = state;
-  job.on_core_left = draw(task, {0, cost}, state == JobState::entering ? SimPart::enter : SimPart::leave);
+  job.on_core_left = draw(task, {0, cost}, state == JobState::entering ? JobPart::enter : JobPart::leave);
   touch(task);
 }
 

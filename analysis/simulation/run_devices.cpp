@@ -25,7 +25,7 @@ void Simulator::Run::follow_gpu() {
 void Simulator::Run::submit_exec(std::uint32_t task) {
   SimJob& job = jobs_[task];
   const SimSegment& segment = tasks_[task].segments[job.segment];
-  const Nanoseconds exec = draw(task, segment.on_device, SimPart::exec);
+  const Nanoseconds exec = draw(task, segment.on_device, JobPart::exec);
   job.state = JobState::gpu;
   job.device_left = exec + (segment.slices - 1) * segment.launch;
   job.device_done = 0;
@@ -84,7 +84,7 @@ void Simulator::Run::submit_copy(std::uint32_t task) {
   SimJob& job = jobs_[task];
   const SimSegment& segment = tasks_[task].segments[job.segment];
   job.state = JobState::copy;
-  job.device_left = draw(task, segment.on_device, SimPart::exec);
+  job.device_left = draw(task, segment.on_device, JobPart::exec);
   job.submission = ++copies_;
   feed_copy_engine(static_cast<std::size_t>(segment.copy_engine));
 }

@@ -4,19 +4,6 @@
 #include <algorithm>
 
 namespace rtgpu {
-namespace {
-
-// Names of draws that are made once a job; parts of a job have numbers above these.
-constexpr std::uint64_t kGap = 0;
-constexpr std::uint64_t kGapLength = 1;
-constexpr std::uint64_t kJitter = 2;
-constexpr std::uint64_t kJitterLength = 3;
-constexpr std::uint64_t kFirstPart = 4;
-
-// How a part is shortened: chance, way, length.
-constexpr std::uint64_t kDrawsOfPart = 3;
-
-}  // namespace
 
 void Backlog::push(Nanoseconds nominal, Nanoseconds actual) {
   if (count_ == ring_.size()) {
@@ -38,18 +25,9 @@ Backlog::Entry Backlog::pop() {
 // Plans the next release of a task: at its offset for the first, then a period and perhaps a gap after the last.
 void Simulator::Run::plan_release(std::uint32_t task) {
   SimJob& job = jobs_[task];
-  const TaskScenario& choices = scenario_->tasks[task];
-  const auto number = static_cast<std::uint64_t>(job.next_number);
-  if (job.next_number > 0) {
-    job.next_nominal += tasks_[task].period;
-    if (draws_.chance(choices.gap_chance, task, number, kGap)) {
-      job.next_nominal += draws_.up_to(choices.longest_gap.count(), task, number, kGapLength);
-    }
-  }
-  Nanoseconds actual = job.next_nominal;
-  if (draws_.chance(choices.jitter_chance, task, number, kJitter)) {
-    actual += draws_.up_to(tasks_[task].jitter, task, number, kJitterLength);
-  }
+  if (job.next_number > 0) job.next_nominal += tasks_[task].period + draws_.gap(task, job.next_number).count();
+  const Nanoseconds jitter = draws_.jitter(task, job.next_number, Duration::nanoseconds(tasks_[task].jitter)).count();
+  const Nanoseconds actual = job.next_nominal + jitter;
   // Jobs are released in order, whatever the jitter.
   job.next_actual = job.next_nominal <= last_release_ ? std::max(actual, now_) : kNever;
 }
@@ -83,7 +61,7 @@ void Simulator::Run::begin_segment(std::uint32_t task) {
   switch (segment.kind) {
     case SegmentKind::cpu:
       job.state = JobState::cpu;
-      job.on_core_left = draw(task, segment.on_core, SimPart::cpu);
+      job.on_core_left = draw(task, segment.on_core, JobPart::cpu);
       break;
     case SegmentKind::gpu:
       job.state = JobState::to_enter;
@@ -128,15 +106,11 @@ void Simulator::Run::finish_job(std::uint32_t task) {
   start_job(task, next.nominal, next.actual);
 }
 
-// A part of the current job takes its worst case, or less where the scenario shortens it: half of those all the way.
-Nanoseconds Simulator::Run::draw(std::uint32_t task, SimTimeRange range, SimPart part) const {
+Nanoseconds Simulator::Run::draw(std::uint32_t task, SimTimeRange range, JobPart part) const {
   const SimJob& job = jobs_[task];
-  const auto number = static_cast<std::uint64_t>(job.number);
-  const std::uint64_t what = kFirstPart + kDrawsOfPart * (8 * job.segment + static_cast<std::uint64_t>(part));
-  if (!draws_.chance(scenario_->tasks[task].shorten_chance, task, number, what)) return range.max;
-  const Nanoseconds least = scenario_->below_best_case ? 0 : range.min;
-  if (draws_.chance(500, task, number, what + 1)) return least;
-  return least + draws_.up_to(range.max - least, task, number, what + 2);
+  return draws_
+      .part(task, job.number, job.segment, part, Duration::nanoseconds(range.min), Duration::nanoseconds(range.max))
+      .count();
 }
 
 // Jobs that the end of the run cut off have taken at least the time until then.

@@ -30,19 +30,28 @@ struct Scenario {
 // Every task released at once, then periodically, with worst-case execution times.
 Scenario synchronous_scenario(std::size_t tasks);
 
-// Draws that depend on what is drawn alone, not on the order of drawing: a counter-based generator (SplitMix64 of
-// Steele et al., OOPSLA 2014, over a mixture of the keys).
-class Draws {
- public:
-  explicit Draws(std::uint64_t seed) : seed_(seed) {}
+// Parts of a job whose lengths are drawn on their own.
+enum class JobPart : std::uint8_t { cpu, enter, misc, exec, leave };
 
-  // One of 0 ... limit, for the draw that the keys name; limit >= 0.
+// What a scenario says of each job. A draw depends on what is drawn alone, not on the order of drawing: a counter-based
+// generator (SplitMix64 of Steele et al., OOPSLA 2014, over a mixture of the keys). Refers to the scenario.
+class ScenarioDraws {
+ public:
+  explicit ScenarioDraws(const Scenario& scenario) : scenario_(&scenario) {}
+
+  // By how much more than a period after the one before a job of a task is nominally released.
+  Duration gap(std::size_t task, std::int64_t job) const;
+  // How long after its nominal release it is released, at most `longest`.
+  Duration jitter(std::size_t task, std::int64_t job, Duration longest) const;
+  // How long a part of a job takes: its worst case, or less where the scenario shortens it.
+  Duration part(std::size_t task, std::int64_t job, std::size_t segment, JobPart part, Duration min,
+                Duration max) const;
+
+ private:
   std::int64_t up_to(std::int64_t limit, std::uint64_t task, std::uint64_t job, std::uint64_t what) const;
   bool chance(int per_mille, std::uint64_t task, std::uint64_t job, std::uint64_t what) const;
 
- private:
-  std::uint64_t bits(std::uint64_t task, std::uint64_t job, std::uint64_t what) const;
-  std::uint64_t seed_;
+  const Scenario* scenario_;
 };
 
 }  // namespace rtgpu

@@ -1,0 +1,394 @@
+#include "runtime/arbiter.h"
+
+#include <mutex>
+#include <utility>
+
+namespace rtgpu {
+namespace {
+
+Waiting waiting_of(LockWait wait) {
+  return wait == LockWait::spin ? Waiting::spinning : Waiting::suspended;
+}
+Waiting waiting_of(WaitMode wait) {
+  return wait == WaitMode::busy ? Waiting::spinning : Waiting::suspended;
+}
+
+GpuStatus status_of(Misuse misuse) {
+  return misuse == Misuse::already_inside ? GpuStatus::already_inside : GpuStatus::not_inside;
+}
+
+}  // namespace
+
+Arbiter::Arbiter(Machine& machine, Device& device, std::unique_ptr<GpuPolicy> policy, std::vector<ArbiterTask> tasks,
+                 bool copies_by_rank)
+    : machine_(machine),
+      device_(device),
+      policy_(std::move(policy)),
+      copies_by_rank_(copies_by_rank),
+      tasks_(tasks.size()) {
+  for (TaskId task = 0; task < tasks.size(); ++task) {
+    const StreamId stream = tasks[task].stream;
+    tasks_[task].setup = tasks[task];
+    if (stream >= task_of_stream_.size()) task_of_stream_.resize(stream + 1, kNobody);
+    task_of_stream_[stream] = task;
+  }
+}
+
+GpuStatus Arbiter::enter(const JobPlace& place, Duration call_time, Duration until, TraceRing& trace) {
+  if (is_lost()) return GpuStatus::device_lost;
+  const TaskId task = place.task;
+  Wakes wakes;
+  bool granted = false;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    const Decision decision = policy_->enter(task);
+    if (decision.misuse != Misuse::none) return status_of(decision.misuse);
+    TaskState& state = tasks_[task];
+    state.place = place;
+    state.news.store(News::none, std::memory_order_relaxed);
+    trace_of(task, TraceKind::enter, now, trace);
+    granted = decision.granted == task;
+    apply(decision, task, now, trace, wakes);
+    if (granted && call_time == Duration() && !machine_.is_virtual()) {
+      trace_of(task, TraceKind::inside, now, trace);
+      apply(policy_->entered(task), task, now, trace, wakes);
+      granted = false;
+      call_time = Duration::infinite();  // it is over
+    }
+  }
+  wake(wakes);
+  if (call_time.is_infinite()) return GpuStatus::ok;
+  if (!granted && !wait_for_grant(task, until)) return give_up_waiting(place, trace);
+  spend_call(call_time, !granted);
+  return finish_enter(place, trace);
+}
+
+GpuStatus Arbiter::finish_enter(const JobPlace& place, TraceRing& trace) {
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    trace_of(place.task, TraceKind::inside, now, trace);
+    apply(policy_->entered(place.task), place.task, now, trace, wakes);
+  }
+  wake(wakes);
+  return GpuStatus::ok;
+}
+
+GpuStatus Arbiter::give_up_waiting(const JobPlace& place, TraceRing& trace) {
+  cancel(place, trace);
+  return is_lost() ? GpuStatus::device_lost : GpuStatus::aborted;
+}
+
+GpuStatus Arbiter::submit(const JobPlace& place, const WorkBatch& batch, TraceRing& trace) {
+  if (is_lost()) return GpuStatus::device_lost;
+  const TaskId task = place.task;
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    if (policy_->phase(task) != Phase::inside) return GpuStatus::not_inside;
+    tasks_[task].news.store(News::none, std::memory_order_relaxed);
+    trace_of(task, TraceKind::submit, now, trace);
+    device_.submit(tasks_[task].setup.stream, batch, now);
+    apply(policy_->submit(task), task, now, trace, wakes);
+    device_changed(now, wakes);
+  }
+  wake(wakes);
+  return GpuStatus::ok;
+}
+
+GpuStatus Arbiter::await(const JobPlace& place, TraceRing& trace) {
+  TaskState& state = tasks_[place.task];
+  Duration until = Duration::infinite();
+  if (!state.setup.watchdog.is_infinite()) until = machine_.now() + state.setup.watchdog;
+  while (state.news.load(std::memory_order_acquire) == News::none) {
+    const bool told = machine_.wait(state.signal, waiting_of(state.setup.wait), until);
+    if (!told && watchdog_expired(place, until, trace)) break;
+  }
+  if (is_lost()) return GpuStatus::device_lost;
+  return state.news.load(std::memory_order_acquire) == News::complete ? GpuStatus::ok : GpuStatus::failed;
+}
+
+// Whether the task's work has run too long; it has been ended then. Otherwise `until` is when to look again.
+bool Arbiter::watchdog_expired(const JobPlace& place, Duration& until, TraceRing& trace) {
+  const TaskId task = place.task;
+  TaskState& state = tasks_[task];
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    if (state.news.load(std::memory_order_relaxed) != News::none) return true;
+    if (on_gpu_ != task) {
+      until = now + state.setup.watchdog;  // others have the device, or hang: each is watched on its own
+      return false;
+    }
+    if (now - running_since_ < state.setup.watchdog) {
+      until = running_since_ + state.setup.watchdog;
+      return false;
+    }
+    trace_of(task, TraceKind::error, now, trace, static_cast<std::int64_t>(GpuStatus::failed));
+    if (device_.abandon(state.setup.stream, now)) {
+      work_ended(task, true, now, trace, wakes);
+      wakes.done_count = 0;  // it is awake
+    } else {
+      lose(wakes);
+    }
+    device_changed(now, wakes);
+  }
+  wake(wakes);
+  return true;
+}
+
+GpuStatus Arbiter::leave(const JobPlace& place, Duration call_time, TraceRing& trace) {
+  if (is_lost()) return GpuStatus::device_lost;
+  const TaskId task = place.task;
+  Wakes wakes;
+  bool granted = false;
+  bool over = false;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    tasks_[task].news.store(News::none, std::memory_order_relaxed);
+    const Decision decision = policy_->leave(task);
+    if (decision.misuse != Misuse::none) return status_of(decision.misuse);
+    trace_of(task, TraceKind::leave, now, trace);
+    granted = decision.granted == task;
+    apply(decision, task, now, trace, wakes);
+    if (granted && call_time == Duration() && !machine_.is_virtual()) {
+      trace_of(task, TraceKind::left, now, trace);
+      apply(policy_->left(task), task, now, trace, wakes);
+      over = true;
+    }
+  }
+  wake(wakes);
+  if (over) return GpuStatus::ok;
+  if (!granted && !wait_for_grant(task, Duration::infinite())) return GpuStatus::device_lost;
+  spend_call(call_time, !granted);
+  return finish_leave(place, trace);
+}
+
+GpuStatus Arbiter::finish_leave(const JobPlace& place, TraceRing& trace) {
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    trace_of(place.task, TraceKind::left, now, trace);
+    apply(policy_->left(place.task), place.task, now, trace, wakes);
+  }
+  wake(wakes);
+  return GpuStatus::ok;
+}
+
+void Arbiter::cancel(const JobPlace& place, TraceRing& trace) {
+  const TaskId task = place.task;
+  TaskState& state = tasks_[task];
+  Wakes wakes;
+  bool has_to_await = false;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    has_to_await = policy_->phase(task) == Phase::submitted && !is_lost() && !device_.abandon(state.setup.stream, now);
+  }
+  if (has_to_await) await(place, trace);
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    if (policy_->phase(task) != Phase::idle) trace_of(task, TraceKind::left, now, trace);
+    if (on_gpu_ == task) trace_of(task, TraceKind::end, now, trace);
+    apply(policy_->cancel(task), task, now, trace, wakes);
+    device_changed(now, wakes);
+    state.news.store(News::none, std::memory_order_relaxed);
+    state.signal.take();  // a grant that came too late
+  }
+  wake(wakes);
+}
+
+GpuStatus Arbiter::copy(const JobPlace& place, CopyRequest request, TraceRing& trace) {
+  if (is_lost()) return GpuStatus::device_lost;
+  const TaskId task = place.task;
+  TaskState& state = tasks_[task];
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    state.place = place;
+    state.news.store(News::none, std::memory_order_relaxed);
+    request.key = copies_by_rank_ ? policy_->rank(task) : ++submissions_;
+    const int engine = device_.copy_engine(request.direction);
+    trace_of(task, TraceKind::copy_submit, now, trace, engine);
+    if (device_.copy(state.setup.stream, request, now)) trace_of(task, TraceKind::copy_begin, now, trace, engine);
+    device_changed(now, wakes);
+  }
+  wake(wakes);
+  while (state.news.load(std::memory_order_acquire) == News::none) {
+    machine_.wait(state.signal, waiting_of(state.setup.wait), Duration::infinite());
+  }
+  if (is_lost()) return GpuStatus::device_lost;
+  return state.news.load(std::memory_order_acquire) == News::complete ? GpuStatus::ok : GpuStatus::failed;
+}
+
+bool Arbiter::is_inside(TaskId task) const {
+  const std::lock_guard guard(lock_);
+  return policy_->phase(task) != Phase::idle;
+}
+
+void Arbiter::serve(TraceRing& trace) {
+  while (!stopping_.load(std::memory_order_acquire)) {
+    Wakes wakes;
+    Duration due;
+    {
+      const std::lock_guard guard(lock_);
+      const Duration now = machine_.now();
+      for (const DeviceEvent& event : device_.advance(now)) handle(event, now, trace, wakes);
+      due = device_.next_event(now);
+      device_due_ = due;
+    }
+    wakes.device = false;  // it is awake
+    wake(wakes);
+    machine_.wait(device_signal_, Waiting::suspended, due);
+  }
+}
+
+void Arbiter::stop_serving() {
+  stopping_.store(true, std::memory_order_release);
+  machine_.notify(device_signal_);
+}
+
+void Arbiter::on_device_event(const DeviceEvent& event) {
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    handle(event, now, *device_trace_, wakes);
+    device_changed(now, wakes);
+  }
+  wake(wakes);
+}
+
+void Arbiter::handle(const DeviceEvent& event, Duration now, TraceRing& trace, Wakes& wakes) {
+  const TaskId task = task_of_stream_[event.stream];
+  switch (event.kind) {
+    case DeviceEvent::Kind::switched:
+      running_since_ = now;
+      trace_of(task, TraceKind::begin, now, trace);
+      break;
+    case DeviceEvent::Kind::boundary:
+      trace_of(task, TraceKind::slice, now, trace);
+      apply(policy_->boundary(task), kNobody, now, trace, wakes);
+      break;
+    case DeviceEvent::Kind::complete:
+    case DeviceEvent::Kind::failed:
+      work_ended(task, event.kind == DeviceEvent::Kind::failed, now, trace, wakes);
+      break;
+    case DeviceEvent::Kind::copying:
+      trace_of(task, TraceKind::copy_begin, now, trace, event.engine);
+      break;
+    case DeviceEvent::Kind::copied:
+      trace_of(task, TraceKind::copy_end, now, trace, event.engine);
+      tell(task, News::complete);
+      wakes.add_done(task);
+      break;
+  }
+}
+
+void Arbiter::work_ended(TaskId task, bool failed, Duration now, TraceRing& trace, Wakes& wakes) {
+  const Decision decision = policy_->complete(task);
+  if (decision.misuse != Misuse::none) return;  // it has been given up meanwhile
+  trace_of(task, TraceKind::end, now, trace);
+  tell(task, failed ? News::failed : News::complete);
+  wakes.add_done(task);
+  apply(decision, kNobody, now, trace, wakes);
+}
+
+void Arbiter::apply(const Decision& decision, TaskId caller, Duration now, TraceRing& trace, Wakes& wakes) {
+  if (decision.granted != kNobody) {
+    const bool enters = policy_->phase(decision.granted) == Phase::entering;
+    trace_of(decision.granted, enters ? TraceKind::grant : TraceKind::leave_grant, now, trace);
+    if (decision.granted != caller) {
+      tell(decision.granted, News::granted);
+      wakes.granted = decision.granted;
+    }
+  }
+  if (decision.gpu_changed) follow_gpu(now, trace);
+  follow_boost(now, trace);
+  const bool wants = policy_->wants_boundary();
+  if (wants != wants_boundary_) device_.want_boundary(wants, now);
+  if (wants != wants_boundary_ || decision.gpu_changed) device_changed(now, wakes);
+  wants_boundary_ = wants;
+}
+
+void Arbiter::follow_gpu(Duration now, TraceRing& trace) {
+  const GpuState& gpu = policy_->gpu();
+  if (on_gpu_ != kNobody && policy_->phase(on_gpu_) == Phase::submitted) {
+    trace_of(on_gpu_, TraceKind::preempt, now, trace);
+  }
+  on_gpu_ = gpu.runs;
+  running_since_ = now;
+  if (gpu.runs == kNobody) {
+    device_.select(kNoStream, {}, now);
+    return;
+  }
+  const Duration switch_time = gpu.switches ? policy_->context_switch() : Duration();
+  device_.select(tasks_[gpu.runs].setup.stream, switch_time, now);
+  const bool at_once = switch_time == Duration();
+  trace_of(gpu.runs, at_once ? TraceKind::begin : TraceKind::context_switch, now, trace);
+}
+
+void Arbiter::follow_boost(Duration now, TraceRing& trace) {
+  const TaskId boosted = policy_->boosted();
+  if (boosted == boosted_) return;
+  if (boosted_ != kNobody) trace_of(boosted_, TraceKind::unboost, now, trace);
+  if (boosted != kNobody) trace_of(boosted, TraceKind::boost, now, trace);
+  boosted_ = boosted;
+  machine_.boost(boosted == kNobody ? Machine::kNoTask : boosted);
+}
+
+// The thread of the device is woken only if it would sleep too long.
+void Arbiter::device_changed(Duration now, Wakes& wakes) {
+  const Duration due = device_.next_event(now);
+  if (due >= device_due_) return;
+  device_due_ = due;
+  wakes.device = true;
+}
+
+void Arbiter::lose(Wakes& wakes) {
+  lost_.store(true, std::memory_order_release);
+  for (TaskState& state : tasks_) state.news.store(News::failed, std::memory_order_release);
+  wakes.all = true;
+}
+
+void Arbiter::tell(TaskId task, News news) {
+  tasks_[task].news.store(news, std::memory_order_release);
+}
+
+void Arbiter::wake(const Wakes& wakes) {
+  if (wakes.granted != kNobody) machine_.notify(tasks_[wakes.granted].signal);
+  for (std::size_t index = 0; index < wakes.done_count; ++index) machine_.notify(tasks_[wakes.done[index]].signal);
+  if (wakes.device) machine_.notify(device_signal_);
+  if (!wakes.all) return;
+  for (TaskState& state : tasks_) machine_.notify(state.signal);
+}
+
+bool Arbiter::wait_for_grant(TaskId task, Duration until) {
+  TaskState& state = tasks_[task];
+  while (state.news.load(std::memory_order_acquire) == News::none) {
+    const bool told = machine_.wait(state.signal, waiting_of(state.setup.lock_wait), until);
+    // A grant that comes together with the timeout counts.
+    if (!told && state.news.load(std::memory_order_acquire) == News::none) return false;
+  }
+  return state.news.load(std::memory_order_acquire) == News::granted;
+}
+
+// In virtual time a call is a step of its own even if it takes no time, but waking up for it is that step already.
+void Arbiter::spend_call(Duration call_time, bool waited) {
+  if (call_time > Duration() || !waited) machine_.spend(call_time);
+}
+
+void Arbiter::trace_of(TaskId task, TraceKind kind, Duration now, TraceRing& trace, std::int64_t value) {
+  const JobPlace& place = tasks_[task].place;
+  trace.write({now.count(), machine_.order(), place.job, value, task, place.segment, kind});
+}
+
+}  // namespace rtgpu

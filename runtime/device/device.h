@@ -1,0 +1,147 @@
+// A device that GPU segments run on. The policy decides whose work runs, and the device executes that.
+//
+// The calls from submit() on are made by the arbiter under its lock, from any thread, and may not block or allocate. A
+// device either tells when its next event falls due and is asked for it then (the timed host device), or has threads of
+// its own that tell the listener (the computing host device).
+#pragma once
+
+#include "rtgpu/gpu_policy.h"
+#include "rtgpu/result.h"
+#include "rtgpu/time.h"
+#include "runtime/device/work.h"
+#include "taskset/taskset.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace rtgpu {
+
+class Machine;
+
+using StreamId = std::uint32_t;
+using PartitionId = std::uint32_t;
+inline constexpr StreamId kNoStream = kNobody;
+
+struct DeviceProperties {
+  std::string name;
+  int sms = 1;
+  int copy_engines = 1;
+  int stream_levels = 1;      // distinct priorities of streams
+  std::int64_t memory = 0;    // bytes
+  bool computes = false;      // runs kernels, as opposed to letting their declared time pass
+  bool virtual_time = false;  // can be used in virtual time
+};
+
+struct StreamSetup {
+  int level = 0;                         // 0 is the highest
+  std::optional<PartitionId> partition;  // the SMs it may use; all unless given
+};
+
+struct Partition {
+  PartitionId id = 0;
+  int sms = 0;  // what was granted: at least what was asked for
+};
+
+struct CopyRequest {
+  std::byte* to = nullptr;  // none: the copy takes `time` and moves nothing
+  const std::byte* from = nullptr;
+  std::size_t bytes = 0;
+  Duration time;
+  CopyDirection direction = CopyDirection::to_device;
+  std::uint64_t key = 0;  // copies of an engine are served by key, smallest first
+};
+
+struct DeviceEvent {
+  enum class Kind : std::uint8_t {
+    switched,  // the move to the stream's context has ended: its work begins
+    boundary,  // of the stream's work
+    complete,  // the stream's work has ended
+    copied,    // the stream's copy has ended
+    copying,   // the stream's copy begins
+    failed,    // the stream's work has failed, and has ended
+  };
+  Kind kind = Kind::complete;
+  StreamId stream = kNoStream;
+  int engine = 0;  // of a copy
+};
+
+// What happened at one moment: a few events in order.
+class DeviceEvents {
+ public:
+  void add(DeviceEvent event) { events_[count_++] = event; }
+  const DeviceEvent* begin() const { return events_.data(); }
+  const DeviceEvent* end() const { return events_.data() + count_; }
+  bool empty() const { return count_ == 0; }
+
+ private:
+  std::array<DeviceEvent, 8> events_{};
+  std::size_t count_ = 0;
+};
+
+// Told by devices with threads of their own, without any lock held.
+class DeviceListener {
+ public:
+  DeviceListener() = default;
+  DeviceListener(const DeviceListener&) = delete;
+  DeviceListener& operator=(const DeviceListener&) = delete;
+  virtual ~DeviceListener() = default;
+  virtual void on_device_event(const DeviceEvent& event) = 0;
+};
+
+// Which boundaries of running work the policy has to hear of.
+struct BoundaryRule {
+  Boundary kind = Boundary::none;
+  Duration time_slice;
+};
+
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  virtual const DeviceProperties& properties() const = 0;
+
+  // Set-up, from one thread, before start().
+
+  virtual Result<StreamId> add_stream(const StreamSetup& setup) = 0;
+  // Sets at least `sms` SMs aside for streams that name the partition. Errors (limit): not so many are left.
+  virtual Result<Partition> add_partition(int sms) = 0;
+  // Device memory that is set aside for good; empty on devices that do not compute. Errors (limit): not so much is
+  // left.
+  virtual Result<std::span<std::byte>> reserve(std::int64_t bytes) = 0;
+  // Before each run: work of an earlier one is forgotten. Devices with threads of their own start them on the machine.
+  virtual void start(Machine& machine, DeviceListener& listener, BoundaryRule rule) = 0;
+  // After the jobs have ended: threads of the device end.
+  virtual void stop() = 0;
+
+  // From here on by the arbiter.
+
+  // The stream's work is there; it runs when it is selected. `batch` stays as it is until it has ended.
+  virtual void submit(StreamId stream, const WorkBatch& batch, Duration now) = 0;
+  // From now on the work of this stream runs, at once, or after `switch_time` to move to it, whose end is an event
+  // then; kNoStream: none. Other work keeps its progress.
+  virtual void select(StreamId stream, Duration switch_time, Duration now) = 0;
+  // Whether somebody waits for the running work's boundary.
+  virtual void want_boundary(bool wanted, Duration now) = 0;
+  // A copy for the stream, on the engine of its direction. One at a time for each stream. Whether it begins at once;
+  // otherwise its beginning is an event.
+  virtual bool copy(StreamId stream, const CopyRequest& request, Duration now) = 0;
+  // Drops the work of the stream, started or not. False: this device cannot, and the work may go on.
+  virtual bool abandon(StreamId stream, Duration now) = 0;
+  // The copy engine that serves this direction.
+  virtual int copy_engine(CopyDirection direction) const = 0;
+
+  // When advance() has to be called next; infinite: not before something else is called. Evaluates at `now`, which must
+  // not lie before an earlier one.
+  virtual Duration next_event(Duration now) = 0;
+  // What is due at `now`.
+  virtual DeviceEvents advance(Duration now) = 0;
+};
+
+}  // namespace rtgpu

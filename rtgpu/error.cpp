@@ -52,6 +52,8 @@ std::string_view to_string(ErrorCode code) {
       return "limit";
     case ErrorCode::unsupported:
       return "unsupported";
+    case ErrorCode::environment:
+      return "environment";
   }
   return "?";
 }

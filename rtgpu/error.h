@@ -21,6 +21,7 @@ enum class ErrorCode : std::uint8_t {
   conflict,       // values that contradict each other (equal priorities, deadline > period, ...)
   limit,          // larger than what the format allows
   unsupported,    // valid, but not covered by what was asked for
+  environment,    // the machine or its settings do not allow it
 };
 
 std::string_view to_string(ErrorCode code);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "rtgpu/error.h"
+#include "rtgpu/time.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,23 +48,28 @@ struct RealtimeReport {
   std::vector<RealtimeItem> items;
 
   bool all_granted() const;
-  // What was refused, as errors.
+  // What was refused, as errors of the code `environment`.
   Errors refusals() const;
 };
 
 // Things of the process and the machine: memory locking, limits, throttling of real-time tasks. What has to be set is
-// set. Affects the whole process.
+// set. Affects the whole process. What the machine does not tell is left out; what only matters for how far results can
+// be trusted (throttling, preemption of the kernel, CPU frequency) is said and not refused.
 std::vector<RealtimeItem> prepare_process(const RealtimeOptions& options);
 
 // The CPUs that this process may use, in ascending order.
 std::vector<int> usable_cpus();
 
-// Things of the calling thread: its name, CPU (negative: any), scheduler and priority (0: the default scheduler), timer
-// slack and stack.
+// Things of the calling thread: its name (of which Linux keeps 15 bytes), CPU (negative: any), scheduler and priority
+// (0: the default scheduler), timer slack and stack.
 struct ThreadRequest {
   std::string name;
   int cpu = -1;
   int priority = 0;
+  // For Scheduler::deadline, which needs all three. The CPU is not set then.
+  std::optional<Duration> runtime = {};
+  std::optional<Duration> deadline = {};
+  std::optional<Duration> period = {};
 };
 std::vector<RealtimeItem> prepare_thread(const RealtimeOptions& options, const ThreadRequest& request);
 

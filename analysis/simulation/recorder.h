@@ -1,4 +1,5 @@
-// Builds a Schedule from the states between two moments. Internal to analysis/simulation.
+// Builds a Schedule from the states between two moments. Internal to the library: of the simulator, and of the runtime,
+// which makes one of a trace.
 #pragma once
 
 #include "analysis/simulation/schedule.h"

@@ -134,10 +134,10 @@ Nanoseconds Simulator::Run::next_event() {
 
 // What holds now goes on until `to`.
 void Simulator::Run::advance(Nanoseconds to) {
-  if (recorder_) record();
   const Nanoseconds passed = to - now_;
-  now_ = to;
   if (passed == 0) return;
+  if (recorder_) record();
+  now_ = to;
   for (const std::uint32_t task : running_) {
     if (task != kNone && takes_time_on_core(task)) jobs_[task].on_core_left -= passed;
   }

@@ -1,8 +1,7 @@
 // The vocabulary of the trace: what a run records.
 #pragma once
 
-#include "rtgpu/time.h"
-
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -28,7 +27,7 @@ enum class TraceKind : std::uint8_t {
   complete,     // value: 1 if it was aborted
   miss,         // value: the deadline, as a time of the run, in ns
   overrun,      // value: Overrun
-  error,        // value: Fault
+  error,        // value: GpuStatus
   boost,        // runs above all of its core
   unboost,
   // Of a device.
@@ -40,7 +39,8 @@ enum class TraceKind : std::uint8_t {
   // Of a core; segment: the core. In virtual time; on a real machine it follows from the priorities.
   dispatch,  // the task has the core from now on; kNobody: no task
 };
-std::string_view to_string(TraceKind kind);
+inline constexpr std::size_t kTraceKindCount = 27;
+std::string_view to_string(TraceKind kind);  // "release", "leave grant", ...
 
 struct TraceEvent {
   std::int64_t time_ns = 0;

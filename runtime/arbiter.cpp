@@ -287,7 +287,7 @@ void Arbiter::handle(const DeviceEvent& event, Duration now, TraceRing& trace, W
       break;
     case DeviceEvent::Kind::copied:
       trace_of(task, TraceKind::copy_end, now, trace, event.engine);
-      tell(task, News::complete);
+      tell(task, News::complete, now);
       wakes.add_done(task);
       break;
   }
@@ -297,7 +297,7 @@ void Arbiter::work_ended(TaskId task, bool failed, Duration now, TraceRing& trac
   const Decision decision = policy_->complete(task);
   if (decision.misuse != Misuse::none) return;  // it has been given up meanwhile
   trace_of(task, TraceKind::end, now, trace);
-  tell(task, failed ? News::failed : News::complete);
+  tell(task, failed ? News::failed : News::complete, now);
   wakes.add_done(task);
   apply(decision, kNobody, now, trace, wakes);
 }
@@ -307,7 +307,7 @@ void Arbiter::apply(const Decision& decision, TaskId caller, Duration now, Trace
     const bool enters = policy_->phase(decision.granted) == Phase::entering;
     trace_of(decision.granted, enters ? TraceKind::grant : TraceKind::leave_grant, now, trace);
     if (decision.granted != caller) {
-      tell(decision.granted, News::granted);
+      tell(decision.granted, News::granted, now);
       wakes.granted = decision.granted;
     }
   }
@@ -359,7 +359,8 @@ void Arbiter::lose(Wakes& wakes) {
   wakes.all = true;
 }
 
-void Arbiter::tell(TaskId task, News news) {
+void Arbiter::tell(TaskId task, News news, Duration now) {
+  tasks_[task].told_at = now;
   tasks_[task].news.store(news, std::memory_order_release);
 }
 

@@ -66,6 +66,9 @@ class Arbiter final : public DeviceListener {
   // Copies, and waits for the end of the copy.
   GpuStatus copy(const JobPlace& place, CopyRequest request, TraceRing& trace);
   bool is_inside(TaskId task) const;
+  // When the task was last told of a grant, or of the end of its work or copy. For the task's own thread, after it has
+  // waited.
+  Duration told_at(TaskId task) const { return tasks_[task].told_at; }
 
   // The thread of the device: tells the policy what the device does. Until stop_serving().
   void serve(TraceRing& trace);
@@ -86,6 +89,7 @@ class Arbiter final : public DeviceListener {
     Signal signal;
     std::atomic<News> news = News::none;
     JobPlace place;
+    Duration told_at;  // written before `news`
   };
 
   // Whom to wake when the lock has been given up.
@@ -103,7 +107,7 @@ class Arbiter final : public DeviceListener {
   void follow_boost(Duration now, TraceRing& trace);
   void device_changed(Duration now, Wakes& wakes);
   void lose(Wakes& wakes);
-  void tell(TaskId task, News news);
+  void tell(TaskId task, News news, Duration now);
   void wake(const Wakes& wakes);
   void handle(const DeviceEvent& event, Duration now, TraceRing& trace, Wakes& wakes);
   void work_ended(TaskId task, bool failed, Duration now, TraceRing& trace, Wakes& wakes);

@@ -61,6 +61,8 @@ class Machine {
 
   // Waits until the signal is set, and takes it; or until the clock reaches `until`. Whether the signal was taken.
   virtual bool wait(Signal& signal, Waiting how, Duration until) = 0;
+  // Whether a wait until then would return at once.
+  virtual bool is_due(Duration until) const = 0;
   // Keeps the calling thread's core busy for `time` of its own execution.
   virtual void spend(Duration time) = 0;
   // The state of the calling thread's task has changed: in virtual time, others of the same moment go first.

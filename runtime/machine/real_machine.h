@@ -28,6 +28,7 @@ class RealMachine final : public Machine {
   void start(ThreadSetup setup, std::function<void()> body) override;
   Errors run() override;
   bool wait(Signal& signal, Waiting how, Duration until) override;
+  bool is_due(Duration until) const override { return until <= now(); }
   void spend(Duration time) override;
   Duration execution_time() const override;
   void boost(std::size_t task) override;

@@ -1,12 +1,26 @@
 #include "runtime/machine/virtual_machine.h"
 
 #include <algorithm>
+#include <cxxabi.h>
 #include <string>
 #include <tuple>
 
 #include <fmt/format.h>
 
 namespace rtgpu {
+
+// Hands on to the machine when the thread ends, whatever ends it.
+struct VirtualMachine::Ends {
+  VirtualMachine& machine;
+  Thread& thread;
+  Ends(VirtualMachine& machine_of, Thread& thread_of) : machine(machine_of), thread(thread_of) {}
+  Ends(const Ends&) = delete;
+  Ends& operator=(const Ends&) = delete;
+  ~Ends() {
+    thread.state = State::ended;
+    machine.machine_goes_.release();
+  }
+};
 
 VirtualMachine::VirtualMachine(int cores)
     : on_core_(static_cast<std::size_t>(cores)),
@@ -39,15 +53,16 @@ Errors VirtualMachine::run() {
     Thread* thread = each.get();
     thread->thread = std::thread([this, thread] {
       thread->go.acquire();
+      const Ends ends(*this, *thread);
       try {
         if (!thread->unwinds) thread->body();
       } catch (const MachineStopped&) {
         // The machine says why.
+      } catch (const abi::__forced_unwind&) {
+        throw;  // the thread ends itself
       } catch (...) {
         thread->error = std::current_exception();
       }
-      thread->state = State::ended;
-      machine_goes_.release();
     });
   }
   // Each runs to its first wait before time begins, so that all are there at 0.
@@ -97,7 +112,7 @@ bool VirtualMachine::wait(Signal& signal, Waiting how, Duration until) {
   if (signal.take()) return true;
   Thread& thread = *current_;
   // A thread of the runtime waits for its next turn of the same moment at least.
-  if (!is_service(thread) && until <= released_up_to_) return false;
+  if (!is_service(thread) && is_due(until)) return false;
   thread.state = how == Waiting::spinning ? State::spinning : State::suspended;
   thread.signal = &signal;
   thread.until = until;

@@ -35,6 +35,7 @@ class VirtualMachine final : public Machine {
   // An error if every thread that is left waits for a signal that nobody can set; they are ended then.
   Errors run() override;
   bool wait(Signal& signal, Waiting how, Duration until) override;
+  bool is_due(Duration until) const override { return until <= released_up_to_; }
   void spend(Duration time) override;
   void step() override;
   Duration execution_time() const override;
@@ -64,6 +65,8 @@ class VirtualMachine final : public Machine {
     bool unwinds = false;
     std::exception_ptr error;
   };
+
+  struct Ends;
 
   bool is_service(const Thread& thread) const { return thread.setup.core == ThreadSetup::kNoCore; }
   bool wants_core(const Thread& thread) const;

@@ -1,0 +1,60 @@
+#include "runtime/job.h"
+
+#include "runtime/task_runner.h"
+
+namespace rtgpu {
+
+std::int64_t Job::number() const {
+  return runner_.job_;
+}
+
+Duration Job::release() const {
+  return runner_.release_.nominal;
+}
+
+Duration Job::deadline() const {
+  return runner_.deadline();
+}
+
+Duration Job::now() const {
+  return runner_.context_->machine.now();
+}
+
+bool Job::aborted() const {
+  if (runner_.is_own_thread()) runner_.watch_overrun();
+  return runner_.aborted_;
+}
+
+std::span<std::byte> Job::memory() const {
+  return runner_.memory_;
+}
+
+GpuStatus Job::copy(std::string_view /*name*/, const CopyRequest& request) {
+  return runner_.copy(request);
+}
+
+void Job::spend(Duration time) {
+  if (runner_.is_own_thread()) runner_.spend(time);
+}
+
+GpuStatus Job::enter(std::string_view /*name*/) {
+  return runner_.enter();
+}
+
+Stream Job::stream() {
+  return Stream(runner_.batch_, runner_.overflow_);
+}
+
+void Job::end_slice() {
+  runner_.batch_.end_slice();
+}
+
+GpuStatus Job::leave() {
+  return runner_.leave();
+}
+
+void Job::give_up() {
+  if (runner_.inside_) runner_.give_up();
+}
+
+}  // namespace rtgpu

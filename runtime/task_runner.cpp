@@ -1,0 +1,463 @@
+#include "runtime/task_runner.h"
+
+#include "runtime/machine/virtual_machine.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cxxabi.h>
+#include <exception>
+#include <limits>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+#include <variant>
+
+namespace rtgpu {
+namespace {
+
+constexpr std::size_t kFaultLength = 200;
+constexpr std::int64_t kNoTrigger = -1;
+
+}  // namespace
+
+// Frees the task's place on the GPU if its thread ends in the middle of a job.
+class TaskRunner::Died {
+ public:
+  explicit Died(TaskRunner& runner) : runner_(runner) {}
+  Died(const Died&) = delete;
+  Died& operator=(const Died&) = delete;
+  ~Died() {
+    if (ended_) return;
+    if (runner_.inside_) runner_.give_up();
+    runner_.statistics_.thread_died = true;
+  }
+  void end() { ended_ = true; }
+
+ private:
+  TaskRunner& runner_;
+  bool ended_ = false;
+};
+
+TaskRunner::TaskRunner(TaskId id, TaskSetup setup, Body body)
+    : id_(id), setup_(std::move(setup)), body_(std::move(body)), batch_(setup_.launches) {
+  statistics_.last_fault.reserve(kFaultLength);
+  if (setup_.released_by == ReleasedBy::file) stop_file_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+TaskRunner::~TaskRunner() {
+  if (stop_file_ >= 0) close(stop_file_);
+}
+
+void TaskRunner::prepare(const RunContext& context, TraceRing& trace) {
+  context_.emplace(context);
+  trace_ = &trace;
+  statistics_ = TaskStatistics{};
+  statistics_.last_fault.reserve(kFaultLength);
+  stopping_.store(false, std::memory_order_relaxed);
+  triggers_.store(0, std::memory_order_relaxed);
+  triggered_at_ns_.store(kNoTrigger, std::memory_order_relaxed);
+  release_signal_.take();
+  next_job_ = 0;
+  next_ = {setup_.offset, setup_.offset};
+  if (context_->draws != nullptr) next_.actual += context_->draws->jitter(id_, 0, setup_.jitter);
+  job_ = -1;
+  inside_ = false;
+}
+
+void TaskRunner::run() {
+  thread_ = std::this_thread::get_id();
+  Died died(*this);
+  while (next_release()) {
+    run_job();
+    plan_after_job();
+  }
+  died.end();
+}
+
+void TaskRunner::stop() {
+  stopping_.store(true, std::memory_order_release);
+  if (context_) context_->machine.notify(release_signal_);
+  if (stop_file_ < 0) return;
+  const std::uint64_t one = 1;
+  // Full is as good: the thread wakes up.
+  [[maybe_unused]] const ssize_t written = write(stop_file_, &one, sizeof one);
+}
+
+void TaskRunner::trigger() {
+  if (!context_) return;
+  std::int64_t none = kNoTrigger;
+  triggered_at_ns_.compare_exchange_strong(none, context_->machine.now().count(), std::memory_order_acq_rel);
+  triggers_.fetch_add(1, std::memory_order_acq_rel);
+  context_->machine.notify(release_signal_);
+}
+
+bool TaskRunner::next_release() {
+  woke_ = false;
+  switch (setup_.released_by) {
+    case ReleasedBy::time:
+      return next_.nominal <= context_->horizon && wait_for_time(next_.actual);
+    case ReleasedBy::trigger:
+      return wait_for_trigger();
+    case ReleasedBy::file:
+      return wait_for_file();
+  }
+  return false;
+}
+
+bool TaskRunner::wait_for_time(Duration actual) {
+  Machine& machine = context_->machine;
+  while (!stopping_.load(std::memory_order_acquire) && !machine.is_due(actual)) {
+    woke_ = true;
+    machine.wait(release_signal_, Waiting::suspended, actual);
+  }
+  return !stopping_.load(std::memory_order_acquire);
+}
+
+bool TaskRunner::wait_for_trigger() {
+  Machine& machine = context_->machine;
+  while (triggers_.load(std::memory_order_acquire) == 0) {
+    if (stopping_.load(std::memory_order_acquire) || machine.is_due(context_->horizon)) return false;
+    woke_ = true;
+    machine.wait(release_signal_, Waiting::suspended, context_->horizon);
+  }
+  // What is triggered meanwhile counts from this one's time: earlier than it was, never later.
+  const std::int64_t triggered = triggered_at_ns_.exchange(kNoTrigger, std::memory_order_acq_rel);
+  triggers_.fetch_sub(1, std::memory_order_acq_rel);
+  if (triggered != kNoTrigger) last_trigger_ = Duration::nanoseconds(triggered);
+  return released_at(last_trigger_);
+}
+
+bool TaskRunner::wait_for_file() {
+  std::array<pollfd, 2> files{{{setup_.release_file, POLLIN, 0}, {stop_file_, POLLIN, 0}}};
+  for (;;) {
+    const Duration left = context_->horizon - context_->machine.now();
+    if (stopping_.load(std::memory_order_acquire) || left <= Duration()) return false;
+    constexpr std::int64_t kLongestMs = 1'000'000;
+    const auto timeout_ms = static_cast<int>(std::min(left.count() / 1'000'000 + 1, kLongestMs));
+    const int ready = poll(files.data(), files.size(), timeout_ms);
+    if (ready < 0 && errno != EINTR) return false;
+    if (ready > 0 && (files[0].revents & POLLNVAL) != 0) return false;
+    if (ready > 0 && files[0].revents != 0) break;
+  }
+  woke_ = true;
+  return released_at(context_->machine.now());
+}
+
+// Something asked for a job at `asked`: it is released at least a period after the one before.
+bool TaskRunner::released_at(Duration asked) {
+  const Duration earliest = next_job_ == 0 ? asked : release_.nominal + setup_.period;
+  next_.nominal = std::max(asked, earliest);
+  next_.actual = next_.nominal;
+  return wait_for_time(next_.actual);
+}
+
+void TaskRunner::plan_after_job() {
+  if (setup_.released_by != ReleasedBy::time) return;
+  const Duration now = context_->machine.now();
+  for (bool first = true; first || (skips_ && next_.nominal < now); first = false) {
+    if (!first) ++statistics_.skipped;
+    next_.nominal += setup_.period;
+    Duration jitter;
+    if (context_->draws != nullptr) {
+      const std::int64_t number = next_job_ + statistics_.skipped;
+      next_.nominal += context_->draws->gap(id_, number);
+      jitter = context_->draws->jitter(id_, number, setup_.jitter);
+    }
+    // Jobs are released in order, whatever the jitter.
+    next_.actual = std::max(next_.nominal + jitter, next_.actual);
+  }
+}
+
+void TaskRunner::run_job() {
+  Machine& machine = context_->machine;
+  const Duration now = machine.now();
+  job_ = next_job_++;
+  release_ = next_;
+  segment_ = 0;
+  next_segment_ = 0;
+  in_cpu_segment_ = false;
+  aborted_ = false;
+  deadline_seen_ = false;
+  budget_seen_ = false;
+  skips_ = false;
+  if (woke_) statistics_.release_latency.add(now - release_.actual);
+  trace(TraceKind::release, release_.actual, release_.nominal.count());
+  trace(TraceKind::start, now);
+  execution_at_start_ = machine.execution_time();
+  try {
+    if (body_) {
+      do_body();
+    } else {
+      do_declared_work();
+    }
+  } catch (const MachineStopped&) {
+    throw;
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the thread ends itself
+  } catch (const std::exception& exception) {
+    note_fault(exception.what());
+  } catch (...) {
+    note_fault("an exception that is not a std::exception");
+  }
+  if (inside_) {
+    refuse(GpuStatus::already_inside);  // the job ended without leaving
+    give_up();
+  }
+  end_job();
+}
+
+void TaskRunner::do_body() {
+  if (!next_is_device_segment()) begin_cpu_segment();
+  Job job(*this);
+  body_(job);
+  finish_cpu_segments();
+}
+
+void TaskRunner::do_declared_work() {
+  for (const Segment& segment : setup_.segments) {
+    if (aborted_) return;
+    if (const auto* cpu = std::get_if<CpuSegment>(&segment)) {
+      begin_cpu_segment();
+      spend(part(JobPart::cpu, cpu->time.min, cpu->time.max));
+      watch_overrun();
+    } else if (const auto* copied = std::get_if<CopySegment>(&segment)) {
+      CopyRequest request;
+      request.direction = copied->direction;
+      copy(request);
+    } else if (enter() == GpuStatus::ok) {
+      leave();
+    }
+  }
+}
+
+void TaskRunner::end_job() {
+  const Duration now = context_->machine.now();
+  const Duration response = now - release_.nominal;
+  watch_overrun();
+  trace(TraceKind::complete, now, aborted_ ? 1 : 0);
+  TaskStatistics& seen = statistics_;
+  ++seen.jobs;
+  if (aborted_) ++seen.aborted;
+  if (!setup_.best_effort && response > setup_.deadline) {
+    ++seen.misses;
+    trace(TraceKind::miss, now, deadline().count());
+  }
+  if (response > seen.response.max()) seen.longest_job = job_;
+  seen.response.add(response);
+  seen.execution.add(context_->machine.execution_time() - execution_at_start_);
+  live_.jobs.store(seen.jobs, std::memory_order_relaxed);
+  live_.misses.store(seen.misses, std::memory_order_relaxed);
+  live_.max_response_ns.store(seen.response.max().count(), std::memory_order_relaxed);
+}
+
+// Looks whether the job is late or over its budget. Each is decided on once a job.
+void TaskRunner::watch_overrun() {
+  const Duration late = context_->machine.now() - deadline();
+  if (!deadline_seen_ && !setup_.best_effort && late > Duration()) {
+    deadline_seen_ = true;
+    overrun({job_, false, late});
+  }
+  if (budget_seen_ || setup_.cpu_budget.is_infinite()) return;
+  const Duration over = context_->machine.execution_time() - execution_at_start_ - setup_.cpu_budget;
+  if (over <= Duration()) return;
+  budget_seen_ = true;
+  ++statistics_.budget_overruns;
+  overrun({job_, true, over});
+}
+
+void TaskRunner::overrun(const OverrunInfo& info) {
+  const Overrun decided = setup_.on_overrun ? setup_.on_overrun(info) : setup_.overrun;
+  trace(TraceKind::overrun, context_->machine.now(), static_cast<std::int64_t>(decided));
+  if (decided == Overrun::skip) skips_ = true;
+  if (decided == Overrun::abort) aborted_ = true;
+}
+
+bool TaskRunner::next_is_device_segment() const {
+  return next_segment_ < setup_.segments.size() && !std::holds_alternative<CpuSegment>(setup_.segments[next_segment_]);
+}
+
+void TaskRunner::begin_cpu_segment() {
+  segment_ = next_segment_++;
+  in_cpu_segment_ = true;
+  spent_ = {};
+  trace(TraceKind::cpu, context_->machine.now());
+}
+
+// In virtual time, code takes what its segments declare, less what it has spent in so many words.
+void TaskRunner::finish_cpu_segments() {
+  if (!context_->machine.is_virtual()) return;
+  while (in_cpu_segment_ || (next_segment_ < setup_.segments.size() && !next_is_device_segment())) {
+    if (!in_cpu_segment_) begin_cpu_segment();
+    in_cpu_segment_ = false;
+    if (segment_ >= setup_.segments.size()) return;
+    const auto* declared = std::get_if<CpuSegment>(&setup_.segments[segment_]);
+    if (declared == nullptr) return;
+    const Duration left = part(JobPart::cpu, declared->time.min, declared->time.max) - spent_;
+    if (left >= Duration()) spend(left);
+  }
+}
+
+// What the job is in next: the next segment of that kind that its task declares, or one that it does not.
+void TaskRunner::begin_device_segment(TraceKind arrives) {
+  if (body_) finish_cpu_segments();
+  in_cpu_segment_ = false;
+  segment_ = std::min<std::size_t>(next_segment_++, std::numeric_limits<std::uint16_t>::max());
+  trace(arrives, context_->machine.now());
+  step();
+}
+
+// After a segment of the GPU or a copy, the job's own code goes on.
+void TaskRunner::go_on_with_cpu() {
+  if (body_ && !next_is_device_segment()) begin_cpu_segment();
+}
+
+Duration TaskRunner::part(JobPart which, Duration min, Duration max) const {
+  if (context_->draws == nullptr) return max;
+  return context_->draws->part(id_, job_, segment_, which, min, max);
+}
+
+Duration TaskRunner::call_time(JobPart which) const {
+  if (!context_->calls_take_their_cost) return {};
+  const GpuPolicy& policy = context_->arbiter.policy();
+  return part(which, {}, which == JobPart::enter ? policy.enter_cost() : policy.leave_cost());
+}
+
+// In virtual time each step of a job is a turn of its own; waking up for the job was the first.
+void TaskRunner::step() {
+  if (!std::exchange(woke_, false)) context_->machine.step();
+}
+
+void TaskRunner::spend(Duration time) {
+  const bool woke = std::exchange(woke_, false);
+  if (time == Duration() && woke) return;
+  context_->machine.spend(time);
+  spent_ += time;
+}
+
+GpuStatus TaskRunner::enter() {
+  if (!is_own_thread()) return GpuStatus::not_own_job;
+  if (inside_) return refuse(GpuStatus::already_inside);
+  watch_overrun();
+  if (aborted_) return GpuStatus::aborted;
+  begin_device_segment(TraceKind::arrive);
+  batch_.clear();
+  overflow_ = false;
+  const bool gives_up = setup_.overrun == Overrun::abort && !setup_.on_overrun && !setup_.best_effort;
+  const Duration until = gives_up ? deadline() : Duration::infinite();
+  const Duration asked = context_->machine.now();
+  const GpuStatus status = context_->arbiter.enter(place(), call_time(JobPart::enter), until, *trace_);
+  inside_ = status == GpuStatus::ok;
+  if (status == GpuStatus::aborted) {
+    watch_overrun();
+    aborted_ = true;
+  }
+  const Duration told = context_->arbiter.told_at(id_);
+  if (inside_ && told >= asked) statistics_.grant_latency.add(context_->machine.now() - told);
+  return count(status);
+}
+
+GpuStatus TaskRunner::leave() {
+  if (!is_own_thread()) return GpuStatus::not_own_job;
+  if (!inside_) return refuse(GpuStatus::not_inside);
+  const GpuSegment* declared = declared_segment();
+  if (declared != nullptr && (!body_ || context_->machine.is_virtual())) {
+    spend(part(JobPart::misc, declared->misc.min, declared->misc.max));
+  }
+  watch_overrun();
+  if (overflow_ || aborted_) {
+    give_up();
+    go_on_with_cpu();
+    return count(overflow_ ? GpuStatus::too_much_work : GpuStatus::aborted);
+  }
+  complete_batch(declared);
+  GpuStatus status = GpuStatus::ok;
+  if (!batch_.launches().empty() || declared != nullptr) {
+    status = context_->arbiter.submit(place(), batch_, *trace_);
+    if (status == GpuStatus::ok) {
+      status = context_->arbiter.await(place(), *trace_);
+      statistics_.completion_latency.add(context_->machine.now() - context_->arbiter.told_at(id_));
+    }
+  }
+  const GpuStatus left = context_->arbiter.leave(place(), call_time(JobPart::leave), *trace_);
+  inside_ = false;
+  go_on_with_cpu();
+  return count(status != GpuStatus::ok ? status : left);
+}
+
+GpuStatus TaskRunner::copy(CopyRequest request) {
+  if (!is_own_thread()) return GpuStatus::not_own_job;
+  if (inside_) return refuse(GpuStatus::already_inside);
+  watch_overrun();
+  if (aborted_) return GpuStatus::aborted;
+  begin_device_segment(TraceKind::copy_arrive);
+  const CopySegment* declared =
+      segment_ < setup_.segments.size() ? std::get_if<CopySegment>(&setup_.segments[segment_]) : nullptr;
+  if (declared != nullptr && request.time == Duration()) {
+    request.time = part(JobPart::exec, declared->time.min, declared->time.max);
+  }
+  const GpuStatus status = context_->arbiter.copy(place(), request, *trace_);
+  statistics_.completion_latency.add(context_->machine.now() - context_->arbiter.told_at(id_));
+  go_on_with_cpu();
+  return count(status);
+}
+
+void TaskRunner::give_up() {
+  inside_ = false;
+  context_->arbiter.cancel(place(), *trace_);
+}
+
+const GpuSegment* TaskRunner::declared_segment() const {
+  return segment_ < setup_.segments.size() ? std::get_if<GpuSegment>(&setup_.segments[segment_]) : nullptr;
+}
+
+// Work that says nothing of its time takes what is declared; slices are those of the work, or the declared ones.
+void TaskRunner::complete_batch(const GpuSegment* declared) {
+  TimedWork& timed = batch_.timed();
+  if (declared != nullptr && timed.time == Duration()) {
+    const Duration worst = whole_gpu_exec(*declared, context_->sms).value_or(Duration());
+    const Duration exec = part(JobPart::exec, declared->exec ? declared->exec->min : Duration(), worst);
+    if (batch_.launches().empty()) {
+      batch_.add({{}, 0, 0, exec});
+    } else {
+      timed.time = exec;
+    }
+  }
+  batch_.end_slice();
+  auto slices = static_cast<std::int64_t>(batch_.slices());
+  if (declared != nullptr) {
+    slices = std::max<std::int64_t>(slices, declared->slices);
+    timed.block = declared->block.value_or(Duration());
+  }
+  if (slices <= 1) return;
+  timed.slice_length = Duration::nanoseconds(ceil_div(timed.time, Duration::nanoseconds(slices))) + context_->launch;
+  timed.time += (slices - 1) * context_->launch;
+}
+
+GpuStatus TaskRunner::refuse(GpuStatus status) {
+  ++statistics_.misuses;
+  trace(TraceKind::error, context_->machine.now(), static_cast<std::int64_t>(status));
+  return status;
+}
+
+GpuStatus TaskRunner::count(GpuStatus status) {
+  if (status == GpuStatus::failed || status == GpuStatus::device_lost || status == GpuStatus::too_much_work) {
+    ++statistics_.gpu_failures;
+    trace(TraceKind::error, context_->machine.now(), static_cast<std::int64_t>(status));
+  }
+  return status;
+}
+
+void TaskRunner::trace(TraceKind kind, Duration when, std::int64_t value) {
+  trace_->write(
+      {when.count(), context_->machine.order(), job_, value, id_, static_cast<std::uint16_t>(segment_), kind});
+}
+
+void TaskRunner::note_fault(std::string_view what) {
+  ++statistics_.faults;
+  statistics_.last_fault.assign(what.substr(0, kFaultLength));  // within what is reserved
+  trace(TraceKind::error, context_->machine.now(), -1);
+}
+
+}  // namespace rtgpu

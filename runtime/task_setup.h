@@ -1,0 +1,68 @@
+// What a task of the runtime is.
+#pragma once
+
+#include "rtgpu/time.h"
+#include "taskset/taskset.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rtgpu {
+
+// What happens when a job is not complete by its deadline, or has used up its CPU budget.
+enum class Overrun : std::uint8_t {
+  keep_on,  // the job goes on; jobs released meanwhile follow it without a pause
+  skip,     // the job goes on; releases that it missed are dropped and counted
+  abort,    // GPU work not yet submitted is refused, and the job is asked to end: Job::aborted()
+};
+
+// What the decision about an overrun is made on.
+struct OverrunInfo {
+  std::int64_t job = 0;
+  bool budget = false;  // the CPU budget, not the deadline
+  Duration late;        // by how much
+};
+
+// How jobs of a task are released.
+enum class ReleasedBy : std::uint8_t {
+  time,     // a period after the one before, at absolute times
+  trigger,  // by TaskHandle::trigger(), at least a period apart
+  file,     // when `release_file` is readable, at least a period apart
+};
+
+// Times are checked when the task is added. Members that the model has too mean what they mean there (taskset.h).
+struct TaskSetup {
+  std::string name;
+  Duration period;
+  Duration deadline;  // 0: the period
+  int priority = 0;
+  int cpu = 0;
+  std::optional<int> gpu_priority;  // `priority` unless given
+  WaitMode wait = WaitMode::suspend;
+  LockWait lock_wait = LockWait::suspend;
+  bool best_effort = false;
+  std::optional<std::int64_t> memory;  // bytes of device memory, set aside before the first release
+  // Execution times, for admission, for virtual time, and for work that declares none itself. Not checked against what
+  // jobs do.
+  std::vector<Segment> segments;
+  Duration jitter;
+  Duration offset;  // of the first release
+
+  ReleasedBy released_by = ReleasedBy::time;
+  int release_file = -1;  // a file descriptor; the job reads it
+  Overrun overrun = Overrun::keep_on;
+  // Asked instead of `overrun`, on the job's thread.
+  std::function<Overrun(const OverrunInfo&)> on_overrun;
+  // Execution time of the job's thread. Looked at where the job calls the runtime, and at its end.
+  Duration cpu_budget = Duration::infinite();
+  // Longest time that a GPU segment may run on the device; then it is ended, and fails.
+  Duration watchdog = Duration::infinite();
+  std::optional<int> sms;     // SMs set aside for this task
+  std::size_t launches = 64;  // the most in one GPU segment
+};
+
+}  // namespace rtgpu

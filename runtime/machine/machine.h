@@ -53,8 +53,8 @@ class Machine {
 
   // Starts a thread. Before run(), and from one thread.
   virtual void start(ThreadSetup setup, std::function<void()> body) = 0;
-  // Sets the clock to 0, lets the threads go, and returns when all have ended. Errors: why it did not start, or ended
-  // early.
+  // Sets the clock to 0, lets the threads go, and returns when all have ended. Once. Errors: why it did not start, or
+  // ended early.
   virtual Errors run() = 0;
 
   // The following are called by the machine's own threads.

@@ -4,10 +4,11 @@
 #include <cerrno>
 #include <ctime>
 #include <linux/futex.h>
-#include <pthread.h>
+#include <mutex>
 #include <sched.h>
 #include <string>
 #include <sys/syscall.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -51,17 +52,14 @@ void pause_spinning() {
 #endif
 }
 
-pid_t own_tid() {
-  thread_local const auto tid = static_cast<pid_t>(syscall(SYS_gettid));
-  return tid;
-}
-
 int kernel_policy(const RealtimeOptions& options, int priority) {
   if (priority == 0) return SCHED_OTHER;
   return options.scheduler == Scheduler::rr ? SCHED_RR : SCHED_FIFO;
 }
 
 }  // namespace
+
+thread_local RealMachine::Thread* RealMachine::current_ = nullptr;
 
 RealMachine::RealMachine(RealtimeOptions options) : options_(options) {}
 
@@ -94,10 +92,8 @@ Errors RealMachine::run() {
   if (!errors.empty()) return errors;
   assign_priorities();
   start_ns_ = clock_ns(CLOCK_MONOTONIC);
-  for (const auto& each : threads_) {
-    Thread* thread = each.get();
-    thread->thread = std::thread([this, thread] { enter_thread(*thread); });
-  }
+  errors = start_threads();
+  if (!errors.empty()) return errors;
   for (std::uint32_t ready = 0; ready < threads_.size(); ready = ready_.load(std::memory_order_acquire)) {
     futex_wait(ready_, ready, -1);
   }
@@ -114,6 +110,10 @@ Errors RealMachine::run() {
 // Cores are CPUs that this process may use, in their order.
 Errors RealMachine::place_threads() {
   const std::vector<int> cpus = usable_cpus();
+  if (cpus.empty()) {
+    return {Error{ErrorCode::environment, Place{}, "no CPU that this process may use", "one at least",
+                  "Let the process ask for its CPUs (sched_getaffinity)."}};
+  }
   int cores = 0;
   for (const auto& thread : threads_) cores = std::max(cores, thread->setup.core + 1);
   if (cores > static_cast<int>(cpus.size()) && !options_.share_cores) {
@@ -128,7 +128,30 @@ Errors RealMachine::place_threads() {
     thread->cpu = cpus[static_cast<std::size_t>(core) % cpus.size()];
     highest = std::max(highest, thread->cpu);
   }
-  boosted_in_name_ = std::vector<std::atomic<Thread*>>(static_cast<std::size_t>(highest) + 1);
+  on_cpu_.resize(static_cast<std::size_t>(highest) + 1);
+  boosted_on_cpu_ = std::vector<std::atomic<Thread*>>(on_cpu_.size());
+  for (const auto& thread : threads_) {
+    if (thread->cpu >= 0) on_cpu_[static_cast<std::size_t>(thread->cpu)].push_back(thread.get());
+  }
+  return {};
+}
+
+// They wait at the gate. If one cannot be started, the others are ended.
+Errors RealMachine::start_threads() {
+  try {
+    for (const auto& each : threads_) {
+      Thread* thread = each.get();
+      thread->thread = std::thread([this, thread] { enter_thread(*thread); });
+    }
+  } catch (const std::system_error& error) {
+    let_go(kEnd);
+    for (const auto& thread : threads_) {
+      if (thread->thread.joinable()) thread->thread.join();
+    }
+    return {Error{ErrorCode::environment, Place{}, fmt::format("{} as a thread was started", error.code().message()),
+                  fmt::format("{} threads", threads_.size()),
+                  "Raise the limits of processes and of locked memory (`ulimit -u`, `ulimit -l`)."}};
+  }
   return {};
 }
 
@@ -145,7 +168,7 @@ void RealMachine::assign_priorities() {
     }
   }
   std::ranges::stable_sort(ranked, {}, [](const Thread* thread) { return thread->setup.rank; });
-  std::vector<int> next(boosted_in_name_.size(), options_.highest_priority);
+  std::vector<int> next(on_cpu_.size(), options_.highest_priority);
   for (Thread* thread : ranked) {
     int& priority = next[static_cast<std::size_t>(thread->cpu)];
     thread->priority = std::max(priority, 1);
@@ -159,12 +182,17 @@ void RealMachine::assign_priorities() {
 }
 
 void RealMachine::enter_thread(Thread& thread) {
-  thread.tid.store(own_tid(), std::memory_order_release);
+  current_ = &thread;
+  thread.tid = static_cast<pid_t>(syscall(SYS_gettid));
   thread.granted = prepare_thread(options_, {thread.setup.name, thread.cpu, thread.priority});
   ready_.fetch_add(1, std::memory_order_acq_rel);
   futex_wake(ready_, 1);
   while (gate_.load(std::memory_order_acquire) == kClosed) futex_wait(gate_, kClosed, -1);
-  if (gate_.load(std::memory_order_acquire) == kRun) thread.body();
+  if (gate_.load(std::memory_order_acquire) != kRun) return;
+  set_awake(true);
+  give_way();
+  thread.body();
+  set_awake(false);
 }
 
 void RealMachine::let_go(std::uint32_t order) {
@@ -183,8 +211,11 @@ bool RealMachine::sleep(Signal& signal, Duration until) {
   while (!signal.take()) {
     std::uint32_t clear = Signal::kClear;
     if (!signal.word.compare_exchange_strong(clear, Signal::kAwaited, std::memory_order_acq_rel)) continue;
-    const std::int64_t until_ns = until.is_infinite() ? -1 : std::max<std::int64_t>(0, start_ns_ + until.count());
+    const Duration at = Duration::nanoseconds(start_ns_) + until;
+    const std::int64_t until_ns = at.is_infinite() ? -1 : std::max<std::int64_t>(0, at.count());
+    set_awake(false);
     const int error = futex_wait(signal.word, Signal::kAwaited, until_ns);
+    set_awake(true);
     std::uint32_t awaited = Signal::kAwaited;
     const bool unset = signal.word.compare_exchange_strong(awaited, Signal::kClear, std::memory_order_acq_rel);
     if (unset && error == ETIMEDOUT) return false;
@@ -201,15 +232,18 @@ bool RealMachine::spin(Signal& signal, Duration until) {
 }
 
 void RealMachine::notify(Signal& signal) {
-  if (signal.word.exchange(Signal::kSet, std::memory_order_acq_rel) == Signal::kAwaited) futex_wake(signal.word, 1);
+  if (signal.word.exchange(Signal::kSet, std::memory_order_acq_rel) != Signal::kAwaited) return;
+  const int before = errno;  // of what a signal handler interrupts
+  futex_wake(signal.word, 1);
+  errno = before;
 }
 
 // By the thread's own CPU clock, so that time in which it is preempted does not count.
 void RealMachine::spend(Duration time) {
-  const std::int64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + time.count();
+  const Duration end = execution_time() + time;
   // Reading that clock is a system call: most of the time goes by in pauses between.
   constexpr std::int64_t kPauses = 64;
-  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
+  while (execution_time() < end) {
     for (std::int64_t count = 0; count < kPauses; ++count) pause_spinning();
   }
 }
@@ -226,47 +260,57 @@ RealMachine::Thread* RealMachine::thread_of(std::size_t task) const {
 // one gives way. So entering without contention needs no system call.
 void RealMachine::boost(std::size_t task) {
   if (options_.scheduler == Scheduler::normal || options_.scheduler == Scheduler::deadline) return;
-  Thread* before = boosted_.load(std::memory_order_relaxed);
+  const std::lock_guard guard(boost_lock_);
   Thread* next = thread_of(task);
+  Thread* before = std::exchange(boosted_, next);
   if (before == next) return;
   if (before != nullptr) {
-    boosted_in_name_[static_cast<std::size_t>(before->cpu)].store(nullptr, std::memory_order_seq_cst);
-    if (before->raised.exchange(false, std::memory_order_seq_cst)) lower(*before);
+    boosted_on_cpu_[static_cast<std::size_t>(before->cpu)].store(nullptr, std::memory_order_seq_cst);
+    if (before->raised) lower(*before);
   }
-  boosted_.store(next, std::memory_order_relaxed);
   if (next == nullptr) return;
-  if (next->tid.load(std::memory_order_relaxed) == own_tid()) {
-    boosted_in_name_[static_cast<std::size_t>(next->cpu)].store(next, std::memory_order_seq_cst);
-  } else {
-    next->raised.store(true, std::memory_order_seq_cst);
-    raise(*next);
-  }
+  boosted_on_cpu_[static_cast<std::size_t>(next->cpu)].store(next, std::memory_order_seq_cst);
+  if (has_to_be_raised(*next)) raise(*next);
 }
 
-// After waking up: if a task of this CPU is boosted in name, it has to go first.
+// Not if it runs, and would go on doing so until another one wakes up. It may run above a thread of a higher priority
+// only while it holds a lock that somebody waits for: that thread is awake.
+bool RealMachine::has_to_be_raised(const Thread& thread) const {
+  // The default scheduler lets others run in between.
+  if (&thread != current_ || thread.priority == 0) return true;
+  return std::ranges::any_of(on_cpu_[static_cast<std::size_t>(thread.cpu)], [&](const Thread* other) {
+    return other != &thread && other->priority >= thread.priority && other->awake.load(std::memory_order_seq_cst);
+  });
+}
+
+// After waking up: if a lower task of this CPU is boosted, it has to go first.
 void RealMachine::give_way() {
-  const int cpu = sched_getcpu();
-  if (cpu < 0 || static_cast<std::size_t>(cpu) >= boosted_in_name_.size()) return;
-  Thread* thread = boosted_in_name_[static_cast<std::size_t>(cpu)].load(std::memory_order_seq_cst);
-  if (thread == nullptr || thread->tid.load(std::memory_order_relaxed) == own_tid()) return;
-  if (thread->raised.exchange(true, std::memory_order_seq_cst)) return;
+  if (current_ == nullptr || current_->cpu < 0) return;
+  const std::atomic<Thread*>& boosted = boosted_on_cpu_[static_cast<std::size_t>(current_->cpu)];
+  const Thread* seen = boosted.load(std::memory_order_seq_cst);
+  if (seen == nullptr || seen == current_) return;
+  const std::lock_guard guard(boost_lock_);
+  Thread* thread = boosted.load(std::memory_order_relaxed);
+  if (thread == nullptr || thread == current_ || thread->raised || thread->priority > current_->priority) return;
   raise(*thread);
-  // It may have given up its boost meanwhile, on a machine where it could run elsewhere.
-  const bool is_over = boosted_in_name_[static_cast<std::size_t>(cpu)].load(std::memory_order_seq_cst) != thread;
-  if (is_over && thread->raised.exchange(false, std::memory_order_seq_cst)) lower(*thread);
+}
+
+void RealMachine::set_awake(bool awake) {
+  if (current_ != nullptr) current_->awake.store(awake, std::memory_order_seq_cst);
 }
 
 void RealMachine::raise(Thread& thread) {
+  thread.raised = true;
   sched_param parameters{};
   parameters.sched_priority = options_.highest_priority + 1;
-  sched_setscheduler(thread.tid.load(std::memory_order_relaxed), kernel_policy(options_, parameters.sched_priority),
-                     &parameters);
+  sched_setscheduler(thread.tid, kernel_policy(options_, parameters.sched_priority), &parameters);
 }
 
 void RealMachine::lower(Thread& thread) {
+  thread.raised = false;
   sched_param parameters{};
   parameters.sched_priority = thread.priority;
-  sched_setscheduler(thread.tid.load(std::memory_order_relaxed), kernel_policy(options_, thread.priority), &parameters);
+  sched_setscheduler(thread.tid, kernel_policy(options_, thread.priority), &parameters);
 }
 
 }  // namespace rtgpu

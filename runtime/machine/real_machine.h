@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/machine/machine.h"
+#include "runtime/machine/priority_lock.h"
 #include "runtime/machine/realtime.h"
 
 #include <atomic>
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <sys/types.h>
 #include <thread>
 #include <vector>
@@ -21,7 +21,7 @@ class RealMachine final : public Machine {
   explicit RealMachine(RealtimeOptions options = {});
   ~RealMachine() override;
 
-  // What the last run() asked for and was granted.
+  // What run() asked for and was granted.
   const RealtimeReport& realtime() const { return report_; }
 
   Duration now() const override;
@@ -39,21 +39,25 @@ class RealMachine final : public Machine {
     ThreadSetup setup;
     std::function<void()> body;
     std::thread thread;
-    std::atomic<pid_t> tid = 0;
+    pid_t tid = 0;
     int cpu = -1;
     int priority = 0;  // 0: the default scheduler
-    std::atomic<bool> raised = false;
+    std::atomic<bool> awake = false;
+    bool raised = false;  // its OS priority is that of a boosted task
     std::vector<RealtimeItem> granted;
   };
 
   Errors place_threads();
   void assign_priorities();
+  Errors start_threads();
   void enter_thread(Thread& thread);
   void let_go(std::uint32_t order);
   Thread* thread_of(std::size_t task) const;
+  bool has_to_be_raised(const Thread& thread) const;
   void raise(Thread& thread);
   void lower(Thread& thread);
   void give_way();
+  static void set_awake(bool awake);
   bool sleep(Signal& signal, Duration until);
   bool spin(Signal& signal, Duration until);
 
@@ -61,9 +65,13 @@ class RealMachine final : public Machine {
   RealtimeReport report_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Thread*> thread_of_task_;
-  // Boosted, but only in name: it runs, and is raised by whoever would preempt it. By CPU.
-  std::vector<std::atomic<Thread*>> boosted_in_name_;
-  std::atomic<Thread*> boosted_ = nullptr;
+  std::vector<std::vector<Thread*>> on_cpu_;  // by CPU, tasks only
+  // By CPU, the thread that is boosted there. It is raised only when another one would run instead. Written with the
+  // lock held; so is `raised`.
+  std::vector<std::atomic<Thread*>> boosted_on_cpu_;
+  Thread* boosted_ = nullptr;
+  PriorityLock boost_lock_;
+  static thread_local Thread* current_;  // none in threads of others
   std::int64_t start_ns_ = 0;
   std::atomic<std::uint32_t> ready_ = 0;  // threads that are prepared
   std::atomic<std::uint32_t> gate_ = 0;   // 0: closed, 1: run, 2: end

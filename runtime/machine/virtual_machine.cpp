@@ -67,6 +67,7 @@ Errors VirtualMachine::run() {
   }
   // Each runs to its first wait before time begins, so that all are there at 0.
   for (const auto& thread : threads_) resume(*thread);
+  settle();
   while (!all_ended()) {
     const Duration next = next_event();
     if (next.is_infinite()) return stuck();
@@ -79,10 +80,15 @@ Errors VirtualMachine::run() {
   }
   tell_dispatches();
   unwind();
+  rethrow_failure();
+  return {};
+}
+
+// What a thread threw: of several, that of the first one started.
+void VirtualMachine::rethrow_failure() const {
   for (const auto& thread : threads_) {
     if (thread->error) std::rethrow_exception(thread->error);
   }
-  return {};
 }
 
 Errors VirtualMachine::stuck() {
@@ -92,6 +98,7 @@ Errors VirtualMachine::stuck() {
   }
   const std::string when = to_string(now_);
   unwind();
+  rethrow_failure();  // that is why the others wait
   return {Error{
       ErrorCode::conflict, Place{},
       fmt::format("nothing can happen any more at {}: {} wait for what nobody will do", when, fmt::join(names, ", ")),

@@ -32,7 +32,8 @@ class VirtualMachine final : public Machine {
   bool is_virtual() const override { return true; }
   std::uint64_t order() override { return ++order_; }
   void start(ThreadSetup setup, std::function<void()> body) override;
-  // An error if every thread that is left waits for a signal that nobody can set; they are ended then.
+  // An error if every thread that is left waits for a signal that nobody can set; they are ended then. Throws what a
+  // thread threw.
   Errors run() override;
   bool wait(Signal& signal, Waiting how, Duration until) override;
   bool is_due(Duration until) const override { return until <= released_up_to_; }
@@ -83,6 +84,7 @@ class VirtualMachine final : public Machine {
   void advance(Duration to);
   void tell_dispatches();
   void unwind();
+  void rethrow_failure() const;
   Errors stuck();
   bool all_ended() const;
 

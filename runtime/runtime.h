@@ -32,10 +32,10 @@ namespace rtgpu {
 struct RuntimeOptions {
   std::string device = "host";  // "host": work takes its declared time; "host:compute": kernels are computed
   std::string policy = "mpcp";
-  std::string trace;  // file for a Chrome trace of each run; none: no trace
+  std::string trace = {};  // file for a Chrome trace of each run; none: no trace
   // What an emulated device is, and what the analysis counts for its driver. 0 and 1 where nothing is said.
-  Gpu gpu;
-  RealtimeOptions realtime;
+  Gpu gpu = {};
+  RealtimeOptions realtime = {};
   // Runs in virtual time: deterministic, and as fast as it can. Code takes what its segments declare.
   bool virtual_time = false;
   // Events that a thread can record before they are collected; with a trace file or `keep_trace`.

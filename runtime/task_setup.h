@@ -24,7 +24,7 @@ enum class Overrun : std::uint8_t {
 struct OverrunInfo {
   std::int64_t job = 0;
   bool budget = false;  // the CPU budget, not the deadline
-  Duration late;        // by how much
+  Duration late = {};   // by how much
 };
 
 // How jobs of a task are released.
@@ -36,33 +36,33 @@ enum class ReleasedBy : std::uint8_t {
 
 // Times are checked when the task is added. Members that the model has too mean what they mean there (taskset.h).
 struct TaskSetup {
-  std::string name;
-  Duration period;
-  Duration deadline;  // 0: the period
+  std::string name = {};
+  Duration period = {};
+  Duration deadline = {};  // 0: the period
   int priority = 0;
   int cpu = 0;
-  std::optional<int> gpu_priority;  // `priority` unless given
+  std::optional<int> gpu_priority = {};  // `priority` unless given
   WaitMode wait = WaitMode::suspend;
   LockWait lock_wait = LockWait::suspend;
   bool best_effort = false;
-  std::optional<std::int64_t> memory;  // bytes of device memory, set aside before the first release
+  std::optional<std::int64_t> memory = {};  // bytes of device memory, set aside before the first release
   // Execution times, for admission, for virtual time, and for work that declares none itself. Not checked against what
   // jobs do.
-  std::vector<Segment> segments;
-  Duration jitter;
-  Duration offset;  // of the first release
+  std::vector<Segment> segments = {};
+  Duration jitter = {};
+  Duration offset = {};  // of the first release
 
   ReleasedBy released_by = ReleasedBy::time;
   int release_file = -1;  // a file descriptor; the job reads it
   Overrun overrun = Overrun::keep_on;
   // Asked instead of `overrun`, on the job's thread.
-  std::function<Overrun(const OverrunInfo&)> on_overrun;
+  std::function<Overrun(const OverrunInfo&)> on_overrun = {};
   // Execution time of the job's thread. Looked at where the job calls the runtime, and at its end.
   Duration cpu_budget = Duration::infinite();
   // Longest time that a GPU segment may run on the device; then it is ended, and fails.
   Duration watchdog = Duration::infinite();
-  std::optional<int> sms;     // SMs set aside for this task
-  std::size_t launches = 64;  // the most in one GPU segment
+  std::optional<int> sms = {};  // SMs set aside for this task
+  std::size_t launches = 64;    // the most in one GPU segment
 };
 
 }  // namespace rtgpu

@@ -27,7 +27,7 @@ using PartitionId = std::uint32_t;
 inline constexpr StreamId kNoStream = kNobody;
 
 struct DeviceProperties {
-  std::string name;
+  std::string name = {};
   int sms = 1;
   int copy_engines = 1;
   int stream_levels = 1;      // distinct priorities of streams
@@ -37,8 +37,8 @@ struct DeviceProperties {
 };
 
 struct StreamSetup {
-  int level = 0;                         // 0 is the highest
-  std::optional<PartitionId> partition;  // the SMs it may use; all unless given
+  int level = 0;                              // 0 is the highest
+  std::optional<PartitionId> partition = {};  // the SMs it may use; all unless given
 };
 
 struct Partition {
@@ -50,7 +50,7 @@ struct CopyRequest {
   std::byte* to = nullptr;  // none: the copy takes `time` and moves nothing
   const std::byte* from = nullptr;
   std::size_t bytes = 0;
-  Duration time;
+  Duration time = {};
   CopyDirection direction = CopyDirection::to_device;
   std::uint64_t key = 0;  // copies of an engine are served by key, smallest first
 };

@@ -52,10 +52,10 @@ class BlockKernel {
 
 // One launch: a part of a kernel's grid, or work that takes a declared time.
 struct Launch {
-  BlockKernel kernel;  // none: the launch takes `time`
+  BlockKernel kernel = {};  // none: the launch takes `time`
   std::int64_t first_block = 0;
   std::int64_t blocks = 0;
-  Duration time;
+  Duration time = {};
 };
 
 // How a device is to cut declared work.

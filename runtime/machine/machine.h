@@ -21,7 +21,7 @@ struct ThreadSetup {
   static constexpr int kNoCore = -1;
   static constexpr std::size_t kNoTask = SIZE_MAX;
 
-  std::string name;
+  std::string name = {};
   std::size_t task = kNoTask;  // the task whose jobs it runs; each task has one thread
   int core = kNoCore;
   int rank = 0;              // among all tasks, 0 the highest; compared on one core

@@ -36,12 +36,12 @@ struct RealtimeOptions {
 
 // One thing that was asked for.
 struct RealtimeItem {
-  std::string what;     // "priority of camera"
-  std::string asked;    // "SCHED_FIFO 80"
-  std::string granted;  // "SCHED_OTHER"
+  std::string what = {};     // "priority of camera"
+  std::string asked = {};    // "SCHED_FIFO 80"
+  std::string granted = {};  // "SCHED_OTHER"
   bool ok = true;
-  std::string reason;  // why not
-  std::string mend;    // the command that mends it
+  std::string reason = {};  // why not
+  std::string mend = {};    // the command that mends it
 };
 
 struct RealtimeReport {
@@ -63,7 +63,7 @@ std::vector<int> usable_cpus();
 // Things of the calling thread: its name (of which Linux keeps 15 bytes), CPU (negative: any), scheduler and priority
 // (0: the default scheduler), timer slack and stack.
 struct ThreadRequest {
-  std::string name;
+  std::string name = {};
   int cpu = -1;
   int priority = 0;
   // For Scheduler::deadline, which needs all three. The CPU is not set then.

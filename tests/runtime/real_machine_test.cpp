@@ -423,24 +423,29 @@ TEST_F(RealMachineFifo, LetsOneThatWakesUpGiveWay) {
   EXPECT_THAT(priorities, ElementsAre(79, 81, 79, 79, 79, 79));
 }
 
-// A lower one has no need to.
+// A lower one has no need to, whether it wakes up or was preempted.
 TEST_F(RealMachineFifo, DoesNotRaiseForLowerOnes) {
+  Signal sleeps;
   Signal wake;
   Signal inside;
   std::vector<int> priorities;
   task(0, 0, [&] {
+    machine_.notify(sleeps);
+    machine_.wait(wake, Waiting::suspended, kNever);
     machine_.boost(0);
-    machine_.notify(wake);
-    machine_.wait(inside, Waiting::suspended, kNever);
+    priorities.push_back(priority_of(0));
+    machine_.wait(inside, Waiting::suspended, machine_.now() + Duration::microseconds(100));
     priorities.push_back(priority_of(0));
     machine_.boost(Machine::kNoTask);
   });
   task(1, 1, [&] {
-    machine_.wait(wake, Waiting::suspended, kNever);
+    machine_.wait(sleeps, Waiting::suspended, kNever);
+    machine_.notify(wake);  // it preempts
+    machine_.wait(sleeps, Waiting::suspended, machine_.now());
     machine_.notify(inside);
   });
   EXPECT_THAT(machine_.run(), IsEmpty());
-  EXPECT_THAT(priorities, ElementsAre(80));
+  EXPECT_THAT(priorities, ElementsAre(80, 80));
 }
 
 // The lower one runs, as it boosts itself, only because the higher one waits for a lock of its.

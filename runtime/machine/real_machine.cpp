@@ -59,7 +59,7 @@ int kernel_policy(const RealtimeOptions& options, int priority) {
 
 }  // namespace
 
-thread_local RealMachine::Thread* RealMachine::current_ = nullptr;
+thread_local RealMachine::Thread* RealMachine::current = nullptr;
 
 RealMachine::RealMachine(RealtimeOptions options) : options_(options) {}
 
@@ -182,7 +182,7 @@ void RealMachine::assign_priorities() {
 }
 
 void RealMachine::enter_thread(Thread& thread) {
-  current_ = &thread;
+  current = &thread;
   thread.tid = static_cast<pid_t>(syscall(SYS_gettid));
   thread.granted = prepare_thread(options_, {thread.setup.name, thread.cpu, thread.priority});
   ready_.fetch_add(1, std::memory_order_acq_rel);
@@ -207,7 +207,7 @@ bool RealMachine::wait(Signal& signal, Waiting how, Duration until) {
   return taken;
 }
 
-bool RealMachine::sleep(Signal& signal, Duration until) {
+bool RealMachine::sleep(Signal& signal, Duration until) const {
   while (!signal.take()) {
     std::uint32_t clear = Signal::kClear;
     if (!signal.word.compare_exchange_strong(clear, Signal::kAwaited, std::memory_order_acq_rel)) continue;
@@ -223,7 +223,7 @@ bool RealMachine::sleep(Signal& signal, Duration until) {
   return true;
 }
 
-bool RealMachine::spin(Signal& signal, Duration until) {
+bool RealMachine::spin(Signal& signal, Duration until) const {
   while (!signal.take()) {
     if (!until.is_infinite() && now() >= until) return false;
     pause_spinning();
@@ -277,7 +277,7 @@ void RealMachine::boost(std::size_t task) {
 // only while it holds a lock that somebody waits for: that thread is awake.
 bool RealMachine::has_to_be_raised(const Thread& thread) const {
   // The default scheduler lets others run in between.
-  if (&thread != current_ || thread.priority == 0) return true;
+  if (&thread != current || thread.priority == 0) return true;
   return std::ranges::any_of(on_cpu_[static_cast<std::size_t>(thread.cpu)], [&](const Thread* other) {
     return other != &thread && other->priority >= thread.priority && other->awake.load(std::memory_order_seq_cst);
   });
@@ -285,18 +285,18 @@ bool RealMachine::has_to_be_raised(const Thread& thread) const {
 
 // After waking up: if a lower task of this CPU is boosted, it has to go first.
 void RealMachine::give_way() {
-  if (current_ == nullptr || current_->cpu < 0) return;
-  const std::atomic<Thread*>& boosted = boosted_on_cpu_[static_cast<std::size_t>(current_->cpu)];
+  if (current == nullptr || current->cpu < 0) return;
+  const std::atomic<Thread*>& boosted = boosted_on_cpu_[static_cast<std::size_t>(current->cpu)];
   const Thread* seen = boosted.load(std::memory_order_seq_cst);
-  if (seen == nullptr || seen == current_) return;
+  if (seen == nullptr || seen == current) return;
   const std::lock_guard guard(boost_lock_);
   Thread* thread = boosted.load(std::memory_order_relaxed);
-  if (thread == nullptr || thread == current_ || thread->raised || thread->priority > current_->priority) return;
+  if (thread == nullptr || thread == current || thread->raised || thread->priority > current->priority) return;
   raise(*thread);
 }
 
 void RealMachine::set_awake(bool awake) {
-  if (current_ != nullptr) current_->awake.store(awake, std::memory_order_seq_cst);
+  if (current != nullptr) current->awake.store(awake, std::memory_order_seq_cst);
 }
 
 void RealMachine::raise(Thread& thread) {

@@ -58,8 +58,8 @@ class RealMachine final : public Machine {
   void lower(Thread& thread);
   void give_way();
   static void set_awake(bool awake);
-  bool sleep(Signal& signal, Duration until);
-  bool spin(Signal& signal, Duration until);
+  bool sleep(Signal& signal, Duration until) const;
+  bool spin(Signal& signal, Duration until) const;
 
   RealtimeOptions options_;
   RealtimeReport report_;
@@ -71,7 +71,7 @@ class RealMachine final : public Machine {
   std::vector<std::atomic<Thread*>> boosted_on_cpu_;
   Thread* boosted_ = nullptr;
   PriorityLock boost_lock_;
-  static thread_local Thread* current_;  // none in threads of others
+  static thread_local Thread* current;  // none in threads of others
   std::int64_t start_ns_ = 0;
   std::atomic<std::uint32_t> ready_ = 0;  // threads that are prepared
   std::atomic<std::uint32_t> gate_ = 0;   // 0: closed, 1: run, 2: end

@@ -90,6 +90,7 @@ TEST_P(RealMachineWaiting, ReturnsAtOnceFromTimesThatArePast) {
     while (machine_.now() < Duration()) machine_.spend(Duration::microseconds(100));
     for (const Duration past : {Duration(), Duration::nanoseconds(-5), Duration::seconds(-1'000'000'000),
                                 Duration::nanoseconds(std::numeric_limits<std::int64_t>::min())}) {
+      EXPECT_TRUE(machine_.is_due(past));
       EXPECT_FALSE(machine_.wait(signal, GetParam(), past));
       EXPECT_EQ(signal.word.load(), Signal::kClear);
     }
@@ -105,6 +106,8 @@ TEST_P(RealMachineWaiting, EndsWhenTheTimeComes) {
     const Duration until = machine_.now() + Duration::milliseconds(3);
     EXPECT_FALSE(machine_.wait(signal, GetParam(), until));
     EXPECT_GE(machine_.now(), until);
+    EXPECT_TRUE(machine_.is_due(until));
+    EXPECT_FALSE(machine_.is_due(kNever));
     EXPECT_EQ(signal.word.load(), Signal::kClear);
   });
   EXPECT_THAT(machine_.run(), IsEmpty());

@@ -159,7 +159,10 @@ TEST_F(VirtualMachineTest, TakesASignalThatIsSetAlready) {
   task("only", 0, 0, [&] {
     machine_.notify(signal);
     machine_.notify(signal);
+    EXPECT_FALSE(machine_.is_due(0ms)) << "the timers of 0 are still to come";
     sleep_until(1ms);
+    EXPECT_TRUE(machine_.is_due(1ms));
+    EXPECT_FALSE(machine_.is_due(2ms));
     EXPECT_TRUE(machine_.wait(signal, Waiting::suspended, 1ms)) << "set counts more than due";
     EXPECT_FALSE(machine_.wait(signal, Waiting::suspended, 1ms)) << "set twice is set once";
     EXPECT_FALSE(machine_.wait(signal, Waiting::spinning, 0ms));
@@ -232,7 +235,6 @@ TEST_F(VirtualMachineTest, WakesServicesInTime) {
 }
 
 TEST_F(VirtualMachineTest, LetsServicesWaitForTheNextTurnOfTheSameMoment) {
-  Signal signal;
   service("device", [&] {
     sleep_until(1ms);
     note("first");

@@ -336,7 +336,10 @@ Errors Runtime::State::execute(Duration time) {
 
 void Runtime::State::write_trace() const {
   std::ofstream file(options.trace);
-  write_run_chrome_trace(file, trace, taskset, fmt::format("{} on {}", to_string(policy), device->properties().name));
+  RunTraceInfo info;
+  info.title = fmt::format("{} on {}", to_string(policy), device->properties().name);
+  info.clock = options.virtual_time ? RunClock::virtual_time : RunClock::monotonic;
+  write_run_chrome_trace(file, trace, taskset, info);
   file.flush();
   if (file) return;
   throw SetupError(

@@ -56,8 +56,8 @@ bool are_alike(const ActivityInterval& a, const ActivityInterval& b) {
          a.holds_core == b.holds_core && a.boosted == b.boosted;
 }
 
-void add(std::vector<ActivityInterval>& all, const ActivityInterval& next) {
-  if (!all.empty() && are_alike(all.back(), next)) {
+void add(std::vector<ActivityInterval>& all, const ActivityInterval& next, bool by_state) {
+  if (!all.empty() && are_alike(all.back(), next) && (!by_state || all.back().state == next.state)) {
     all.back().end = next.end;
   } else {
     all.push_back(next);
@@ -65,15 +65,16 @@ void add(std::vector<ActivityInterval>& all, const ActivityInterval& next) {
 }
 
 // Divides the time of one state.
-void divide(const TaskInterval& state, Lanes& lanes, std::vector<ActivityInterval>& all) {
+void divide(const TaskInterval& state, Lanes& lanes, std::vector<ActivityInterval>& all, bool by_state) {
   for (Duration now = state.begin; now < state.end;) {
     const bool has_core = lanes.core.at(now) != nullptr;
     const GpuInterval* gpu = lanes.gpu.at(now);
     const bool copies = lanes.copy.at(now) != nullptr;
     const Duration end =
         std::min({state.end, lanes.core.changes(now), lanes.gpu.changes(now), lanes.copy.changes(now)});
-    add(all, {state.task, state.job, state.segment, activity_of(state.state, has_core, gpu, copies), has_core,
-              state.boosted, now, end});
+    const Activity activity = activity_of(state.state, has_core, gpu, copies);
+    add(all, {state.task, state.job, state.segment, activity, state.state, has_core, state.boosted, now, end},
+        by_state);
     now = end;
   }
 }
@@ -106,13 +107,15 @@ std::string_view to_string(Activity activity) {
   return "?";
 }
 
-std::vector<std::vector<ActivityInterval>> activities(const Schedule& schedule, std::size_t tasks) {
+std::vector<std::vector<ActivityInterval>> activities(const Schedule& schedule, std::size_t tasks, bool by_state) {
   std::vector<Lanes> lanes(tasks);
   for (const CoreInterval& interval : schedule.cores) lanes[interval.task].core.add(interval);
   for (const GpuInterval& interval : schedule.gpu) lanes[interval.task].gpu.add(interval);
   for (const CopyInterval& interval : schedule.copies) lanes[interval.task].copy.add(interval);
   std::vector<std::vector<ActivityInterval>> all(tasks);
-  for (const TaskInterval& state : schedule.tasks) divide(state, lanes[state.task], all[state.task]);
+  for (const TaskInterval& state : schedule.tasks) {
+    divide(state, lanes[state.task], all[state.task], by_state);
+  }
   return all;
 }
 

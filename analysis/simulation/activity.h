@@ -34,13 +34,16 @@ struct ActivityInterval {
   std::int64_t job = 0;
   std::size_t segment = 0;
   Activity activity = Activity::cpu;
-  bool holds_core = false;  // runs on its core, waits busily there, or spins
+  JobState state = JobState::idle;  // where it begins
+  bool holds_core = false;          // runs on its core, waits busily there, or spins
   bool boosted = false;
   Duration begin;
   Duration end;
 };
 
-// The intervals of each of `tasks` tasks, by begin; neighbours that are alike are one. Linear in the schedule.
-std::vector<std::vector<ActivityInterval>> activities(const Schedule& schedule, std::size_t tasks);
+// The intervals of each of `tasks` tasks, by begin; neighbours that are alike are one, with `by_state` only if their
+// states are. Linear in the schedule.
+std::vector<std::vector<ActivityInterval>> activities(const Schedule& schedule, std::size_t tasks,
+                                                      bool by_state = false);
 
 }  // namespace rtgpu

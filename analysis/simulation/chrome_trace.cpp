@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -29,22 +30,35 @@ std::string json_of(std::string_view text) {
 
 // Nanoseconds as microseconds.
 std::string microseconds(Duration time) {
-  return fmt::format("{}.{:03}", time.count() / 1000, time.count() % 1000);
+  const std::int64_t count = time.count();
+  return fmt::format("{}{}.{:03}", count < 0 ? "-" : "", std::abs(count / 1000), std::abs(count % 1000));
+}
+
+// Arguments of an event that are there only if all are.
+void append(std::string& arguments, const std::string& more) {
+  if (!arguments.empty() && !more.empty()) arguments += ',';
+  arguments += more;
 }
 
 class TraceWriter {
  public:
-  TraceWriter(std::ostream& out, const Schedule& schedule, const Taskset& taskset)
-      : out_(out), schedule_(schedule), taskset_(taskset) {
+  TraceWriter(std::ostream& out, const Schedule& schedule, const Taskset& taskset, const ChromeTraceExtras& extras)
+      : out_(out), schedule_(schedule), taskset_(taskset), extras_(extras) {
     for (const Task& task : taskset.tasks) names_.push_back(json_of(task.name));
   }
 
   void write(const std::string& title) {
-    out_ << R"({"displayTimeUnit":"ns","otherData":{"title":)" << json_of(title) << R"(},"traceEvents":[)";
+    std::string other = R"("title":)" + json_of(title);
+    append(other, extras_.other_data);
+    if (extras_.exact) append(other, fmt::format(R"("end_ns":{})", schedule_.end.count()));
+    out_ << R"({"displayTimeUnit":"ns","otherData":{)" << other << R"(},"traceEvents":[)";
     name_lanes();
     write_activities();
     write_devices();
     write_jobs();
+    for (const ChromeInstant& each : extras_.instants) {
+      instant(json_of(each.name), "run", each.task, each.when, each.arguments);
+    }
     out_ << "\n]}\n";
   }
 
@@ -97,7 +111,7 @@ class TraceWriter {
 
   // A task's lane, and what it does on its core in the core's lane.
   void write_activities() {
-    for (const auto& of_task : activities(schedule_, names_.size())) {
+    for (const auto& of_task : activities(schedule_, names_.size(), extras_.exact)) {
       for (const ActivityInterval& each : of_task) write_activity(each);
     }
   }
@@ -107,10 +121,13 @@ class TraceWriter {
     std::string arguments = fmt::format(R"("job":{},"segment":{})", each.job, each.segment);
     if (each.boosted) arguments += R"(,"boosted":true)";
     if (each.holds_core && waits(each.activity)) arguments += R"(,"holds_core":true)";
+    if (extras_.exact) arguments += fmt::format(R"(,"task":{},"job_state":"{}")", each.task, to_string(each.state));
     complete(state, "task", kTasks, lane_of(each.task), each.begin, each.end, arguments);
     if (!each.holds_core) return;
     arguments.append(R"(,"state":)").append(state);
-    complete(names_[each.task], "core", kCores, taskset_.tasks[each.task].cpu + 1, each.begin, each.end, arguments);
+    const int core = taskset_.tasks[each.task].cpu;
+    if (extras_.exact) arguments += fmt::format(R"(,"core":{})", core);
+    complete(names_[each.task], "core", kCores, core + 1, each.begin, each.end, arguments);
   }
 
   static bool waits(Activity activity) {
@@ -120,32 +137,46 @@ class TraceWriter {
   void write_devices() {
     for (const GpuInterval& each : schedule_.gpu) {
       const std::string name = each.switching ? "\"context switch\"" : names_[each.task];
-      complete(name, "gpu", kDevices, kGpuLane, each.begin, each.end,
-               each.switching ? R"("to":)" + names_[each.task] : "");
+      std::string arguments = each.switching ? R"("to":)" + names_[each.task] : "";
+      if (extras_.exact) append(arguments, fmt::format(R"("task":{},"switching":{})", each.task, each.switching));
+      complete(name, "gpu", kDevices, kGpuLane, each.begin, each.end, arguments);
     }
     for (const CopyInterval& each : schedule_.copies) {
-      complete(names_[each.task], "copy", kDevices, kFirstCopyLane + each.engine, each.begin, each.end, "");
+      const std::string arguments =
+          extras_.exact ? fmt::format(R"("task":{},"engine":{})", each.task, each.engine) : "";
+      complete(names_[each.task], "copy", kDevices, kFirstCopyLane + each.engine, each.begin, each.end, arguments);
     }
   }
 
-  void instant(std::string_view name, TaskIndex task, Duration at, const std::string& arguments) {
-    event(fmt::format(R"({{"name":"{}","cat":"job","ph":"i","s":"t","pid":{},"tid":{},"ts":{},"args":{{{}}}}})", name,
-                      kTasks, lane_of(task), microseconds(at), arguments));
+  void instant(std::string_view json_name, std::string_view category, TaskIndex task, Duration at,
+               std::string_view arguments) {
+    event(fmt::format(R"({{"name":{},"cat":"{}","ph":"i","s":"t","pid":{},"tid":{},"ts":{},"args":{{{}}}}})", json_name,
+                      category, kTasks, lane_of(task), microseconds(at), arguments));
+  }
+
+  // The record of a job.
+  std::string record_of(const JobRecord& job) const {
+    std::string record = fmt::format(R"(,"task":{},"nominal_ns":{},"release_ns":{},"missed":{})", job.task,
+                                     job.nominal_release.count(), job.release.count(), job.missed);
+    if (!job.completion.is_infinite()) record += fmt::format(R"(,"completion_ns":{})", job.completion.count());
+    return record;
   }
 
   void write_jobs() {
     for (const JobRecord& job : schedule_.jobs) {
       const Task& task = taskset_.tasks[job.task];
       const std::string arguments = fmt::format(R"("job":{})", job.job);
-      instant("release", job.task, job.nominal_release, arguments);
-      if (job.release != job.nominal_release) instant("release after jitter", job.task, job.release, arguments);
+      const auto mark = [&](std::string_view json_name, Duration at, std::string_view text) {
+        instant(json_name, "job", job.task, at, text);
+      };
+      mark(R"("release")", job.nominal_release, extras_.exact ? arguments + record_of(job) : arguments);
+      if (job.release != job.nominal_release) mark(R"("release after jitter")", job.release, arguments);
       const Duration deadline = job.nominal_release + task.deadline;
-      if (!task.best_effort) instant("deadline", job.task, deadline, arguments);
-      if (job.missed) instant("deadline missed", job.task, deadline, arguments);
+      if (!task.best_effort) mark(R"("deadline")", deadline, arguments);
+      if (job.missed) mark(R"("deadline missed")", deadline, arguments);
       if (!job.completion.is_infinite()) {
         const Duration response = job.completion - job.nominal_release;
-        instant("completion", job.task, job.completion,
-                arguments + fmt::format(R"(,"response_ns":{})", response.count()));
+        mark(R"("completion")", job.completion, arguments + fmt::format(R"(,"response_ns":{})", response.count()));
       }
     }
   }
@@ -153,14 +184,16 @@ class TraceWriter {
   std::ostream& out_;
   const Schedule& schedule_;
   const Taskset& taskset_;
+  const ChromeTraceExtras& extras_;
   std::vector<std::string> names_;  // of the tasks, as JSON
   bool first_ = true;
 };
 
 }  // namespace
 
-void write_chrome_trace(std::ostream& out, const Schedule& schedule, const Taskset& taskset, const std::string& title) {
-  TraceWriter(out, schedule, taskset).write(title);
+void write_chrome_trace(std::ostream& out, const Schedule& schedule, const Taskset& taskset, const std::string& title,
+                        const ChromeTraceExtras& extras) {
+  TraceWriter(out, schedule, taskset, extras).write(title);
 }
 
 }  // namespace rtgpu

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace rtgpu {
@@ -26,6 +27,8 @@ enum class JobState : std::uint8_t {
   copy,           // its copy is with the copy engine: suspended, or waiting busily on the core
   copied,         // its copy is done, about to go on (core; takes no time)
 };
+inline constexpr std::size_t kJobStateCount = 13;
+std::string_view to_string(JobState state);  // as above: "idle", "cpu", "to_enter", ...
 
 // Each kind of interval is sorted by its begin; neighbours that are alike are one. Times are from the start
 // of the run. `job` counts the jobs of a task from 0.
@@ -37,24 +40,28 @@ struct TaskInterval {
   bool boosted = false;
   Duration begin;
   Duration end;
+  friend bool operator==(const TaskInterval&, const TaskInterval&) = default;
 };
 struct CoreInterval {
   int core = 0;
   TaskIndex task = kNoTask;
   Duration begin;
   Duration end;
+  friend bool operator==(const CoreInterval&, const CoreInterval&) = default;
 };
 struct GpuInterval {
   TaskIndex task = kNoTask;
   bool switching = false;  // moving to the task's context
   Duration begin;
   Duration end;
+  friend bool operator==(const GpuInterval&, const GpuInterval&) = default;
 };
 struct CopyInterval {
   int engine = 0;
   TaskIndex task = kNoTask;
   Duration begin;
   Duration end;
+  friend bool operator==(const CopyInterval&, const CopyInterval&) = default;
 };
 struct JobRecord {
   TaskIndex task = kNoTask;
@@ -63,6 +70,7 @@ struct JobRecord {
   Duration release;     // with jitter
   Duration completion;  // infinite if the run ended before
   bool missed = false;  // real-time, and not complete by its deadline
+  friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 
 struct Schedule {
@@ -72,6 +80,7 @@ struct Schedule {
   std::vector<CopyInterval> copies;  // by begin, then engine
   std::vector<JobRecord> jobs;       // by completion; those that the end cut off come last
   Duration end;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
 }  // namespace rtgpu

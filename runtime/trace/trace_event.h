@@ -27,7 +27,7 @@ enum class TraceKind : std::uint8_t {
   complete,     // value: 1 if it was aborted
   miss,         // value: the deadline, as a time of the run, in ns
   overrun,      // value: Overrun
-  error,        // value: GpuStatus
+  error,        // value: GpuStatus; -1: the job's own code failed
   boost,        // runs above all of its core
   unboost,
   // Of a device.

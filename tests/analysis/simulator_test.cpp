@@ -45,6 +45,16 @@ TEST(Simulator, PlainFixedPriorities) {
   EXPECT_EQ(responses(taskset, Policy::gcaps), (std::vector{ms(1), ms(2), ms(7), ms(18)}));
 }
 
+TEST(Simulator, WhatLastsNoTimePartsNoInterval) {
+  const Taskset taskset = make_taskset({task("a", ms(100), {cpu(ms(1)), gpu(ms(0), ms(0)), cpu(ms(1))})});
+  Simulator simulator = simulator_of(taskset, Policy::gcaps_wc);
+  Schedule schedule;
+  simulator.run(synchronous_scenario(1), ms(50), &schedule);
+  ASSERT_EQ(schedule.cores.size(), 1U);  // the task is suspended for no time at 1 ms
+  EXPECT_EQ(schedule.cores[0], (CoreInterval{0, 0, ms(0), ms(2)}));
+  EXPECT_TRUE(schedule.gpu.empty());
+}
+
 TEST(Simulator, WaitModesDecideWhoHasTheCore) {
   const Taskset taskset =
       make_taskset({task("a", ms(100), {cpu(ms(1)), gpu(ms(1), ms(8)), cpu(ms(1))}), task("b", ms(100), {cpu(ms(5))})});

@@ -5,7 +5,6 @@
 #include "tests/support/build.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -56,12 +55,6 @@ class Events {
   std::uint64_t order_ = 0;
 };
 
-std::string name_of(JobState state) {
-  constexpr std::array kNames{"idle",     "cpu",           "to_enter", "enter_waiting", "entering", "misc",  "gpu",
-                              "to_leave", "leave_waiting", "leaving",  "to_copy",       "copy",     "copied"};
-  return kNames.at(static_cast<std::size_t>(state));
-}
-
 std::string span_of(Duration begin, Duration end) {
   return ' ' + to_milliseconds(begin) + '-' + to_milliseconds(end);
 }
@@ -71,7 +64,8 @@ std::vector<std::string> states(const Taskset& taskset, const Schedule& schedule
   std::vector<std::string> lines;
   for (const TaskInterval& each : schedule.tasks) {
     lines.push_back(taskset.tasks[each.task].name + std::to_string(each.job) + '.' + std::to_string(each.segment) +
-                    ' ' + name_of(each.state) + (each.boosted ? "^" : "") + span_of(each.begin, each.end));
+                    ' ' + std::string(to_string(each.state)) + (each.boosted ? "^" : "") +
+                    span_of(each.begin, each.end));
   }
   return lines;
 }

@@ -23,12 +23,14 @@ bool all_schedulable(const std::vector<TaskResult>& results) {
   return true;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
+__extension__ using Int128 = __int128;
+
 // A lower bound of the utilisation of a resource, in units of 2^-30.
 class UtilisationFloor {
  public:
   void add(Duration demand, Duration period) {
     // demand <= period where this is used, so the shift stays within 128 bits and the share within 2^30.
-    __extension__ using Int128 = __int128;
     sum_ += static_cast<std::int64_t>((Int128{demand.count()} << kFraction) / period.count());
   }
   bool is_above_one() const { return sum_ > (std::int64_t{1} << kFraction); }

@@ -5,7 +5,7 @@
 namespace rtgpu {
 namespace {
 
-constexpr std::string_view kBlank = " \t\r\n";
+constexpr std::string_view kWhitespace = " \t\r\n";
 constexpr std::string_view kNoValue = " \t\r\n,:]}";
 
 // Steps from value to value through a text that is known to be JSON.
@@ -45,7 +45,7 @@ class ValueScanner {
   }
 
   bool is_key() const {
-    const std::size_t after = find_not_of(kBlank, at_);
+    const std::size_t after = find_not_of(kWhitespace, at_);
     return after < text_.size() && text_[after] == ':';
   }
 

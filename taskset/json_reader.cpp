@@ -201,8 +201,8 @@ constexpr std::array kTopFields = {
     Field<TopLevel>{"tasks", keep<&TopLevel::tasks>, "an array of tasks"},
     Field<TopLevel>{"origin", keep<&TopLevel::origin>}};
 
-constexpr std::array kUnits = {Choice<TimeUnit>{"ns", TimeUnit::ns}, Choice<TimeUnit>{"us", TimeUnit::us},
-                               Choice<TimeUnit>{"ms", TimeUnit::ms}, Choice<TimeUnit>{"s", TimeUnit::s}};
+constexpr std::array kTimeUnits = {Choice<TimeUnit>{"ns", TimeUnit::ns}, Choice<TimeUnit>{"us", TimeUnit::us},
+                                   Choice<TimeUnit>{"ms", TimeUnit::ms}, Choice<TimeUnit>{"s", TimeUnit::s}};
 constexpr std::array kTies = {Choice<Ties>{"error", Ties::error}, Choice<Ties>{"by-order", Ties::by_order}};
 
 void read_version(JsonValues& values, JsonValue value) {
@@ -215,7 +215,7 @@ void read_version(JsonValues& values, JsonValue value) {
 bool read_unit(JsonValues& values, JsonValue value) {
   const std::size_t errors = values.report().size();
   TimeUnit unit = TimeUnit::ms;
-  values.read_choice(value, unit, kUnits);
+  values.read_choice(value, unit, kTimeUnits);
   values.set_unit(unit);
   return values.report().size() == errors;
 }
@@ -242,7 +242,7 @@ void read_document(JsonValues& values, JsonValue root, Draft& draft) {
 void report_duplicates(JsonReport& report, const JsonDocument& document) {
   for (const NodeId id : document.duplicates()) {
     const JsonValue member = document.value(id);
-    report.add(member, ErrorCode::duplicate_key, quoted(member.key()) + " for a second time", "each key once");
+    report.add(member, ErrorCode::duplicate_key, in_quotes(member.key()) + " for a second time", "each key once");
   }
 }
 
@@ -326,7 +326,7 @@ Error too_large(std::size_t size, const TextOrigin& origin) {
   return error;
 }
 
-bool is_blank(std::string_view text) {
+bool is_blank_document(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
@@ -344,7 +344,7 @@ TasksetReader& TasksetReader::operator=(TasksetReader&&) noexcept = default;
 Result<LoadedTaskset> TasksetReader::read(std::string_view text, std::string_view source, std::size_t first_line) {
   const TextOrigin origin{source, first_line};
   if (text.size() > kMaxDocumentBytes) return too_large(text.size(), origin);
-  if (is_blank(text.substr(byte_order_mark(text)))) return empty_document(origin);
+  if (is_blank_document(text.substr(byte_order_mark(text)))) return empty_document(origin);
   JsonDocument& document = state_->document;
   if (const auto failure = document.parse(text)) {
     if (failure->kind == JsonFailure::Kind::syntax) return syntax_error(text, *failure, origin);

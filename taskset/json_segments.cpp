@@ -30,7 +30,7 @@ void read_by_sms(JsonValues& values, JsonValue object, std::vector<ExecOnSms>& o
     ExecOnSms& entry = out.emplace_back();
     entry.sms = sm_count(member.key());
     if (entry.sms == 0) {
-      values.report().add(member, ErrorCode::value, "the key " + quoted(member.key()),
+      values.report().add(member, ErrorCode::value, "the key " + in_quotes(member.key()),
                           "a number of SMs: " + describe(kSmsRange));
     }
     values.read_execution_time(member, entry.time);
@@ -68,7 +68,7 @@ constexpr std::size_t kExecField = 1;
 constexpr std::size_t kWorkField = 4;
 constexpr std::size_t kSpanField = 5;
 constexpr std::size_t kInterleaveField = 6;
-constexpr std::array kGpuFields = {
+constexpr std::array kGpuSegmentFields = {
     Field<GpuDraft>{"misc", [](JsonValues& v, JsonValue j, GpuDraft& d) { v.read_execution_time(j, d.segment.misc); }},
     Field<GpuDraft>{"exec", read_exec},
     Field<GpuDraft>{"block", [](JsonValues& v, JsonValue j,
@@ -81,13 +81,13 @@ constexpr std::array kGpuFields = {
                       v.read_millionths(j, d.interleave_millionths, kInterleaveMillionths);
                     }}};
 
-static_assert(kGpuFields[kExecField].key == "exec" && kGpuFields[kWorkField].key == "work" &&
-              kGpuFields[kSpanField].key == "span" && kGpuFields[kInterleaveField].key == "interleave");
+static_assert(kGpuSegmentFields[kExecField].key == "exec" && kGpuSegmentFields[kWorkField].key == "work" &&
+              kGpuSegmentFields[kSpanField].key == "span" && kGpuSegmentFields[kInterleaveField].key == "interleave");
 
 void read_gpu(JsonValues& values, JsonValue object, std::vector<Segment>& out) {
   if (!values.expect(object, JsonKind::object, "an object with misc, exec, ...")) return;
   GpuDraft draft;
-  const auto seen = read_fields(values, object, kGpuFields, draft);
+  const auto seen = read_fields(values, object, kGpuSegmentFields, draft);
   const bool work = seen[kWorkField];
   const bool span = seen[kSpanField];
   if (work && !span) values.report().add_missing(object, "span", "the critical path that belongs to work");

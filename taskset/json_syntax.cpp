@@ -178,7 +178,7 @@ class Explainer {
     }
     const std::size_t backslash = std::min(text_.rfind('\\', bad_byte_), bad_byte_);
     const std::string escape(text_.substr(backslash, std::min<std::size_t>(bad_byte_ - backslash + 1, 12)));
-    return {bad_byte_, "the escape " + quoted(escape), R"(one of \" \\ \/ \b \f \n \r \t \uXXXX)",
+    return {bad_byte_, "the escape " + in_quotes(escape), R"(one of \" \\ \/ \b \f \n \r \t \uXXXX)",
             R"(Write a backslash as \\, and characters beyond U+FFFF as a pair of surrogates.)"};
   }
 
@@ -203,7 +203,7 @@ class Explainer {
 
   std::string token_at(std::size_t at) const {
     const auto c = static_cast<unsigned char>(text_[at]);
-    if (is_word(text_[at])) return quoted(text_.substr(at, word_end(at) - at));
+    if (is_word(text_[at])) return in_quotes(text_.substr(at, word_end(at) - at));
     if (c == '"') return "a string";
     if (c < 0x20 || c >= 0x7F) return fmt::format("byte 0x{:02X}", c);
     return fmt::format("'{}'", text_[at]);

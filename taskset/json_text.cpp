@@ -66,7 +66,7 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   const std::string_view shown = shortened(text);
   std::string out;
   append_json_string(out, shown);
@@ -81,7 +81,7 @@ std::string describe(JsonValue value) {
     case JsonKind::object:
       return value.empty() ? "an empty object" : "an object";
     case JsonKind::string:
-      return quoted(value.text());
+      return in_quotes(value.text());
     default:
       break;
   }

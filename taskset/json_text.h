@@ -12,7 +12,7 @@ namespace rtgpu {
 void append_json_string(std::string& out, std::string_view text);
 
 // The JSON string of a text, cut where it is long: printable on one line whatever the text holds.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // A value as it was written, or its kind if it is an array or an object.
 std::string describe(JsonValue value);

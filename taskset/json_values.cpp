@@ -64,18 +64,18 @@ void JsonValues::reject(JsonValue value, ErrorCode code, std::string expected, s
 void JsonValues::reject_key(JsonValue member, const std::vector<std::string_view>& known) {
   if (!report_.keeps_more()) return report_.add_uncounted(1);
   const std::string_view near = nearest(member.key(), known);
-  report_.add(member, ErrorCode::unknown_key, "the unknown key " + quoted(member.key()),
-              near.empty() ? "one of the keys " + joined(known) : quoted(near),
-              near.empty() ? "" : fmt::format("Did you mean {}?", quoted(near)));
+  report_.add(member, ErrorCode::unknown_key, "the unknown key " + in_quotes(member.key()),
+              near.empty() ? "one of the keys " + joined(known) : in_quotes(near),
+              near.empty() ? "" : fmt::format("Did you mean {}?", in_quotes(near)));
 }
 
 void JsonValues::reject_choice(JsonValue value, const std::vector<std::string_view>& words) {
   const bool text = value.kind() == JsonKind::string;
   const std::string_view near = text ? nearest(value.text(), words) : std::string_view();
   std::string expected;
-  for (const std::string_view word : words) expected += (expected.empty() ? "" : " or ") + quoted(word);
+  for (const std::string_view word : words) expected += (expected.empty() ? "" : " or ") + in_quotes(word);
   reject(value, text ? ErrorCode::value : ErrorCode::type, std::move(expected),
-         near.empty() ? "" : fmt::format("Did you mean {}?", quoted(near)));
+         near.empty() ? "" : fmt::format("Did you mean {}?", in_quotes(near)));
 }
 
 std::optional<Duration> JsonValues::time(JsonValue value, Rounding rounding) {

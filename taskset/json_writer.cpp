@@ -94,14 +94,14 @@ void write_execution(JsonOutput& out, const ExecutionTime& time) {
 }
 
 void write_memory(JsonOutput& out, std::int64_t bytes) {
-  static constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  static constexpr std::array<std::string_view, 5> kMemoryUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
-  while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < kUnits.size()) {
+  while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < kMemoryUnits.size()) {
     bytes /= 1024;
     ++unit;
   }
   if (unit == 0) return out.number(bytes);
-  out.text(fmt::format("{}{}", bytes, kUnits[unit]));
+  out.text(fmt::format("{}{}", bytes, kMemoryUnits[unit]));
 }
 
 // Members that are left out if they have the default value.

@@ -11,10 +11,10 @@ __extension__ using Int128 = __int128;
 
 // (W * interleave - L) / (2 sms) + L, rounded up.
 std::optional<Duration> on_all_sms(const ParallelWork& parallel, int sms) {
-  constexpr Int128 kMillion = 1'000'000;
+  constexpr Int128 kOne = 1'000'000;
   const Int128 work = Int128{parallel.work.max.count()} * parallel.interleave_millionths;
-  const Int128 span = Int128{parallel.span.max.count()} * kMillion;
-  const Int128 divisor = 2 * Int128{sms} * kMillion;
+  const Int128 span = Int128{parallel.span.max.count()} * kOne;
+  const Int128 divisor = 2 * Int128{sms} * kOne;
   const Int128 shared = std::max<Int128>(work - span, 0);
   const Int128 bound = (shared + divisor - 1) / divisor + parallel.span.max.count();
   if (bound >= std::numeric_limits<std::int64_t>::max()) return Duration::infinite();

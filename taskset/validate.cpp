@@ -267,7 +267,7 @@ void Checker::check_parallel(const ParallelWork& parallel, const Where& where) {
 
 void Checker::check_origin(const Origin& origin) {
   if (origin.generator.empty() || !is_utf8(origin.generator)) {
-    fail({}, "/origin/generator", ErrorCode::value, quoted(origin.generator), "the name of a generator");
+    fail({}, "/origin/generator", ErrorCode::value, in_quotes(origin.generator), "the name of a generator");
   }
   for (std::size_t i = 0; i < origin.parameters.size(); ++i) {
     if (is_utf8(origin.parameters[i])) continue;
@@ -312,7 +312,7 @@ void Checker::check_unique(const std::vector<std::pair<std::string_view, std::si
       continue;
     }
     fail({list, sorted[i].second}, "/name", ErrorCode::conflict,
-         fmt::format("{}, also the name of {}/{}", quoted(sorted[i].first), list, sorted[first].second),
+         fmt::format("{}, also the name of {}/{}", in_quotes(sorted[i].first), list, sorted[first].second),
          "a name of its own");
   }
 }
@@ -357,7 +357,7 @@ void Checker::check_gpu_priorities() {
 
 void Checker::report_tie(std::size_t task, std::size_t other, std::string_view key, int priority) {
   fail({"/tasks", task}, key, ErrorCode::conflict,
-       fmt::format("{}, also the {} of {} (/tasks/{})", priority, key.substr(1), quoted(taskset_.tasks[other].name),
+       fmt::format("{}, also the {} of {} (/tasks/{})", priority, key.substr(1), in_quotes(taskset_.tasks[other].name),
                    other),
        fmt::format("a {} of its own", key.substr(1)), R"(Set "ties": "by-order" to let the earlier task rank higher.)");
 }

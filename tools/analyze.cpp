@@ -14,7 +14,7 @@
 namespace rtgpu {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kAnalyzeFooter = R"(Examples:
   rtgpu analyze case.json
   rtgpu analyze case.json --policy gcaps,tsg-rr --wait busy --explain
   rtgpu analyze case.json --policy gcaps --gpu-priorities search --format json
@@ -85,7 +85,7 @@ ExitStatus run_analyze(const AnalyzeArguments& arguments) {
 
 CommandRun declare_analyze(CLI::App& program) {
   CLI::App& app = *program.add_subcommand("analyze", "Bounds on response times, and whether every deadline is met");
-  app.footer(kFooter);
+  app.footer(kAnalyzeFooter);
   const auto arguments = std::make_shared<AnalyzeArguments>();
   declare_options(app, *arguments);
   return [arguments] { return run_analyze(*arguments); };

@@ -18,7 +18,7 @@
 namespace rtgpu {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kFalsifyFooter = R"(Examples:
   rtgpu falsify case.json
   rtgpu falsify case.json --policy gcaps --variant published --runs 1000
   rtgpu falsify --preset gcaps-table3 --count 100 --set utilisation_per_cpu=0.3
@@ -103,7 +103,7 @@ ExitStatus run_falsify(const FalsifyArguments& arguments) {
 
 CommandRun declare_falsify(CLI::App& program) {
   CLI::App& app = *program.add_subcommand("falsify", "Is there a schedule that exceeds a bound?");
-  app.footer(kFooter);
+  app.footer(kFalsifyFooter);
   const auto arguments = std::make_shared<FalsifyArguments>();
   declare_what(app, *arguments);
   declare_how(app, *arguments);

@@ -20,7 +20,7 @@
 namespace rtgpu {
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kGenerateFooter = R"(
 Examples:
   rtgpu generate --preset gcaps-table3 --count 1000 --seed 1 > sets.ndjson
   rtgpu generate --preset gcaps-table3 --seed 1 --first 17 --set utilisation_per_cpu=0.3
@@ -61,7 +61,7 @@ std::string footer() {
   text +=
       "uunifast is uunifast-discard without task_utilisation: a task may have more than 1\n"
       "where the utilisation of all cores allows it.\n";
-  return text + kFooter;
+  return text + kGenerateFooter;
 }
 
 void declare_options(CLI::App& app, GenerateArguments& arguments) {

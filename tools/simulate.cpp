@@ -16,7 +16,7 @@
 namespace rtgpu {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kSimulateFooter = R"(Examples:
   rtgpu simulate case.json
   rtgpu simulate case.json --policy gcaps --trials 1000 --releases sporadic
   rtgpu simulate case.json --policy gcaps --trace case-trace.json --gantt case.svg
@@ -119,7 +119,7 @@ ExitStatus run_simulate(const SimulateArguments& arguments) {
 
 CommandRun declare_simulate(CLI::App& program) {
   CLI::App& app = *program.add_subcommand("simulate", "What happens when the tasks run, and is a deadline missed?");
-  app.footer(kFooter);
+  app.footer(kSimulateFooter);
   const auto arguments = std::make_shared<SimulateArguments>();
   declare_options(app, *arguments);
   return [arguments] { return run_simulate(*arguments); };

@@ -18,17 +18,17 @@ bool is_simulated(Policy policy) {
   return policy != Policy::federated && policy != Policy::server;
 }
 
-void add_once(std::vector<Policy>& policies, Policy policy) {
+void add_policy(std::vector<Policy>& policies, Policy policy) {
   if (std::find(policies.begin(), policies.end(), policy) == policies.end()) policies.push_back(policy);
 }
 
 void add_named(std::vector<Policy>& policies, std::string_view name, Errors& errors) {
   if (name == "all") {
-    for (const Policy policy : simulated_policies()) add_once(policies, policy);
+    for (const Policy policy : simulated_policies()) add_policy(policies, policy);
     return;
   }
   const std::optional<Policy> policy = parse_policy(name);
-  if (policy && is_simulated(*policy)) return add_once(policies, *policy);
+  if (policy && is_simulated(*policy)) return add_policy(policies, *policy);
   std::vector<std::string_view> known;
   for (const Policy each : simulated_policies()) known.push_back(to_string(each));
   known.emplace_back("all");
@@ -84,7 +84,7 @@ void check_recording(std::string_view option, const std::string& file, const Sim
   }
 }
 
-std::optional<Format> parse_format(const std::string& word, Errors& errors) {
+std::optional<Format> chosen_format(const std::string& word, Errors& errors) {
   if (word.empty()) return std::nullopt;
   return value_or_report(
       choose<Format>(
@@ -135,7 +135,7 @@ Result<SimulateRequest> make_request(const SimulateArguments& arguments) {
   }
   request.trace = arguments.trace;
   request.gantt = arguments.gantt;
-  request.format = parse_format(arguments.format, errors);
+  request.format = chosen_format(arguments.format, errors);
   // Without --policy a counterexample has its own.
   if (const auto error = one_run_error(request); error && !arguments.policies.empty()) errors.push_back(*error);
   if (!errors.empty()) return errors;

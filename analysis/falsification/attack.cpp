@@ -10,9 +10,11 @@
 namespace rtgpu {
 namespace {
 
+// NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
+__extension__ using Int128 = __int128;
+
 // Whether a is further towards its bound, or beyond, than b.
 bool is_worse(const Sighting& a, const Sighting& b) {
-  __extension__ using Int128 = __int128;
   return Int128{a.observed.count()} * std::max<std::int64_t>(b.claim.bound.count(), 1) >
          Int128{b.observed.count()} * std::max<std::int64_t>(a.claim.bound.count(), 1);
 }

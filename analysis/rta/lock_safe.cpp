@@ -81,7 +81,7 @@ void add_boosted_below(const SafeInput& input, TaskIndex below, WindowedRecurren
   recurrence.groups.back().unit = longest;
 }
 
-JobCharge charge_of_job(const SafeInput& input, TaskIndex h) {
+JobCharge charge_of_locking_job(const SafeInput& input, TaskIndex h) {
   const StagedTask& task = input.staged(h);
   JobCharge charge{task.cpu_total(), {}};
   for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
@@ -133,7 +133,7 @@ void add_lock_core_groups(const SafeInput& input, TaskIndex i, WindowedRecurrenc
 }
 
 void join_lock_groups(const SafeInput& input, WindowedRecurrence& recurrence) {
-  join_groups(input, &charge_of_job, recurrence);
+  join_groups(input, &charge_of_locking_job, recurrence);
 }
 
 }  // namespace rtgpu

@@ -9,7 +9,7 @@ Duration interleaving(const RtaModel& model, const RtaTask& task, std::int64_t o
   return (overheads.time_slice + overheads.context_switch) * others * task.time_slices;
 }
 
-void add_own(const RtaModel& model, TaskIndex i, Recurrence& recurrence) {
+void add_own_and_turns(const RtaModel& model, TaskIndex i, Recurrence& recurrence) {
   const RtaTask& task = model.task(i);
   recurrence.add(Constant{task.cpu + task.misc + (task.exec - task.launches), 1, Term::own, i});
   recurrence.add(Constant{task.launches, 1, Term::overhead, i});
@@ -28,7 +28,7 @@ void add_own(const RtaModel& model, TaskIndex i, Recurrence& recurrence) {
 }  // namespace
 
 void build_tsg_rr_published(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence) {
-  add_own(model, i, recurrence);
+  add_own_and_turns(model, i, recurrence);
   const auto gpu_users = static_cast<std::int64_t>(model.gpu_users().size());
   const std::int64_t others = gpu_users - model.busy_higher_on_core(i);
   for (const TaskIndex h : model.higher_on_core(i)) {

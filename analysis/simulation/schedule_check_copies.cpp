@@ -70,7 +70,7 @@ class Engine {
 };
 
 // A copy that is done is off its engine: it does not end before or after its engine does.
-void check_ends(const ScheduleView& view, Findings& findings) {
+void check_copy_ends(const ScheduleView& view, Findings& findings) {
   for (const Slice& slice : view.slices) {
     for (const Visit* visit : slice.visits) {
       if (visit == nullptr || visit->state != JobState::copy || visit->end != slice.end) continue;
@@ -90,7 +90,7 @@ void check_copies(const ScheduleView& view, Findings& findings) {
     Engine engine(view, index, findings);
     for (const Slice& slice : view.slices) engine.look_at(slice);
   }
-  check_ends(view, findings);
+  check_copy_ends(view, findings);
 }
 
 }  // namespace rtgpu

@@ -11,7 +11,7 @@
 namespace rtgpu {
 namespace {
 
-Error unsupported(std::string pointer, std::string found, std::string expected, std::string advice) {
+Error not_simulated(std::string pointer, std::string found, std::string expected, std::string advice) {
   return Error{ErrorCode::unsupported, Place{{}, std::move(pointer), 0, 0}, std::move(found), std::move(expected),
                std::move(advice)};
 }
@@ -19,17 +19,17 @@ Error unsupported(std::string pointer, std::string found, std::string expected, 
 Errors uncovered(const Taskset& taskset) {
   Errors errors;
   if (taskset.platform.gpus.size() != 1) {
-    errors.push_back(unsupported("/platform/gpus", fmt::format("{} GPUs", taskset.platform.gpus.size()), "one GPU",
-                                 "Simulate each GPU with its tasks as a taskset of its own."));
+    errors.push_back(not_simulated("/platform/gpus", fmt::format("{} GPUs", taskset.platform.gpus.size()), "one GPU",
+                                   "Simulate each GPU with its tasks as a taskset of its own."));
     return errors;
   }
   for (std::size_t task = 0; task < taskset.tasks.size(); ++task) {
     for (std::size_t place = 0; place < taskset.tasks[task].segments.size(); ++place) {
       const auto* gpu = std::get_if<GpuSegment>(&taskset.tasks[task].segments[place]);
       if (gpu == nullptr || whole_gpu_exec(*gpu, taskset.platform.gpus.front().sms)) continue;
-      errors.push_back(unsupported(fmt::format("/tasks/{}/segments/{}/gpu", task, place),
-                                   "an execution time that depends on the number of SMs",
-                                   "the execution time on the whole GPU", "Give exec, or platform.gpus[0].sms."));
+      errors.push_back(not_simulated(fmt::format("/tasks/{}/segments/{}/gpu", task, place),
+                                     "an execution time that depends on the number of SMs",
+                                     "the execution time on the whole GPU", "Give exec, or platform.gpus[0].sms."));
     }
   }
   return errors;

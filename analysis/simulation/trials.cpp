@@ -10,7 +10,7 @@ namespace {
 
 // Chances, per mille.
 constexpr int kShorten = 500;
-constexpr int kJitter = 500;
+constexpr int kJitterChance = 500;
 constexpr int kMostGaps = 500;
 
 bool has_best_case(const ExecutionTime& time) {
@@ -50,7 +50,7 @@ Scenario scenario_of_trial(const Taskset& taskset, const TrialChoices& choices, 
     const Task& task = taskset.tasks[index];
     TaskScenario& chosen = scenario.tasks[index];
     if (trial > 0) chosen.offset = Duration::nanoseconds(random.between(0, task.period.count() - 1));
-    if (draws_releases && task.jitter > Duration()) chosen.jitter_chance = kJitter;
+    if (draws_releases && task.jitter > Duration()) chosen.jitter_chance = kJitterChance;
     if (choices.releases == Releases::sporadic) {
       chosen.gap_chance = static_cast<int>(random.between(1, kMostGaps));
       chosen.longest_gap = Duration::nanoseconds(random.between(1, task.period.count()));

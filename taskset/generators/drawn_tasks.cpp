@@ -8,8 +8,6 @@
 namespace rtgpu {
 namespace {
 
-constexpr std::int64_t kMillion = 1'000'000;
-
 // NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
 __extension__ using Int128 = __int128;
 

@@ -10,6 +10,8 @@
 
 namespace rtgpu {
 
+inline constexpr std::int64_t kMillion = 1'000'000;
+
 // A range of whole numbers, both ends included; equal ends fix the value.
 struct Range {
   std::int64_t low = 0;

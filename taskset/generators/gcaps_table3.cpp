@@ -11,8 +11,6 @@
 namespace rtgpu {
 namespace {
 
-constexpr std::int64_t kMillion = 1'000'000;
-
 Platform platform_of(const GcapsTable3& parameters) {
   Platform platform;
   platform.cpus = parameters.cpus;

@@ -13,7 +13,6 @@
 namespace rtgpu {
 namespace {
 
-constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::array<std::string_view, 3> kNames = {"gcaps-table3", "uunifast", "uunifast-discard"};
 
 // Bounds of a value: of whole numbers themselves, of ratios in millionths.

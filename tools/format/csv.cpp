@@ -35,12 +35,6 @@ void append_row(std::string& out, const Row& row) {
   out += '\n';
 }
 
-std::string messages(const Errors& errors) {
-  std::string all;
-  for (const Error& error : errors) all.append(all.empty() ? "" : "\n").append(to_string(error));
-  return all;
-}
-
 Row row_of(const DocumentReport& report, const Answer& answer) {
   return {.index = std::to_string(report.id.index),
           .source = report.id.source,

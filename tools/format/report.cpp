@@ -63,6 +63,16 @@ std::vector<std::string> notes(const LoadedTaskset& loaded) {
                       fmt::join(loaded.assigned_priorities, ", "))};
 }
 
+std::string count_of(std::size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+std::string messages(const Errors& errors) {
+  std::string all;
+  for (const Error& error : errors) all.append(all.empty() ? "" : "\n").append(to_string(error));
+  return all;
+}
+
 std::string term_key(Term term) {
   return fmt::format("{}_ns", to_string(term));
 }

@@ -59,6 +59,12 @@ std::string_view search_label(SearchOutcome outcome);
 // What a user should be told about a document, apart from the results.
 std::vector<std::string> notes(const LoadedTaskset& loaded);
 
+// "1 core", "2 cores".
+std::string count_of(std::size_t count, std::string_view thing);
+
+// What the errors say, a line each.
+std::string messages(const Errors& errors);
+
 // The key of a term in results: "own_ns", ...
 std::string term_key(Term term);
 

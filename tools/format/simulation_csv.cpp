@@ -9,9 +9,9 @@ namespace rtgpu {
 namespace {
 
 constexpr std::size_t kColumns = 13;
-using Row = std::array<std::string, kColumns>;
+using SimulationRow = std::array<std::string, kColumns>;
 
-void append_row(std::string& out, const Row& row) {
+void append_row(std::string& out, const SimulationRow& row) {
   const char* separator = "";
   for (const std::string& field : row) {
     out += separator;
@@ -21,18 +21,12 @@ void append_row(std::string& out, const Row& row) {
   out += '\n';
 }
 
-std::string messages(const Errors& errors) {
-  std::string all;
-  for (const Error& error : errors) all.append(all.empty() ? "" : "\n").append(to_string(error));
-  return all;
-}
-
 std::string text_of(const std::optional<Duration>& time) {
   return time ? std::to_string(time->count()) : std::string();
 }
 
-Row row_of(const SimulationReport& report, const SimulationAnswer& answer) {
-  Row row;
+SimulationRow row_of(const SimulationReport& report, const SimulationAnswer& answer) {
+  SimulationRow row;
   row[0] = std::to_string(report.id.index);
   row[1] = report.id.source;
   row[2] = to_string(answer.policy);
@@ -40,10 +34,10 @@ Row row_of(const SimulationReport& report, const SimulationAnswer& answer) {
   return row;
 }
 
-Row row_of(const SimulationReport& report, const SimulationAnswer& answer, TaskIndex index) {
+SimulationRow row_of(const SimulationReport& report, const SimulationAnswer& answer, TaskIndex index) {
   const Task& task = report.loaded.taskset.tasks[index];
   const TaskTrials& seen = answer.result->tasks()[index];
-  Row row = row_of(report, answer);
+  SimulationRow row = row_of(report, answer);
   row[4] = task.name;
   row[5] = std::to_string(seen.jobs);
   row[6] = std::to_string(seen.misses);
@@ -68,7 +62,7 @@ void append_simulation_csv_header(std::string& out) {
 void append_csv(std::string& out, const SimulationReport& report) {
   for (const SimulationAnswer& answer : report.answers) {
     if (!answer.result) {
-      Row row = row_of(report, answer);
+      SimulationRow row = row_of(report, answer);
       row.back() = messages(answer.result.errors());
       append_row(out, row);
       continue;
@@ -80,7 +74,7 @@ void append_csv(std::string& out, const SimulationReport& report) {
 }
 
 void append_simulation_csv_failure(std::string& out, const DocumentFailure& failure) {
-  Row row;
+  SimulationRow row;
   row[0] = std::to_string(failure.id.index);
   row[1] = failure.id.source;
   row.back() = messages(failure.errors);

@@ -11,7 +11,7 @@ namespace {
 // Keeps the order of keys.
 using Json = nlohmann::ordered_json;
 
-std::string dump(const Json& json, int indent) {
+std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -19,7 +19,7 @@ Json to_json(const std::optional<Duration>& time) {
   return time ? Json(time->count()) : Json(nullptr);
 }
 
-void add_errors(Json& object, const Errors& errors) {
+void add_error_members(Json& object, const Errors& errors) {
   const Json members = Json::parse("{" + error_members(errors) + "}");
   for (const auto& [key, value] : members.items()) object[key] = value;
 }
@@ -51,7 +51,7 @@ Json header(const SimulationReport& report, const SimulationAnswer& answer) {
 Json to_json(const SimulationReport& report, const SimulationAnswer& answer) {
   Json object = header(report, answer);
   if (!answer.result) {
-    add_errors(object, answer.result.errors());
+    add_error_members(object, answer.result.errors());
     return object;
   }
   object["misses"] = answer.result->misses();
@@ -88,7 +88,7 @@ Json replayed(const SimulationReport& report) {
 Json to_short_json(const SimulationReport& report, const SimulationAnswer& answer) {
   Json object = header(report, answer);
   if (!answer.result) {
-    add_errors(object, answer.result.errors());
+    add_error_members(object, answer.result.errors());
     return object;
   }
   object["misses"] = Json::array();
@@ -118,7 +118,7 @@ void append_json(std::string& out, const SimulationReport& report) {
   if (!told.empty()) object["notes"] = told;
   object["results"] = Json::array();
   for (const SimulationAnswer& answer : report.answers) object["results"].push_back(to_json(report, answer));
-  out += dump(object, report.id.one_of_many ? -1 : 2) + '\n';
+  out += json_text(object, report.id.one_of_many ? -1 : 2) + '\n';
 }
 
 void append_ndjson(std::string& out, const SimulationReport& report) {
@@ -128,13 +128,13 @@ void append_ndjson(std::string& out, const SimulationReport& report) {
   for (const SimulationAnswer& answer : report.answers) object["results"].push_back(to_short_json(report, answer));
   const std::vector<std::string> told = notes(report.loaded);
   if (!told.empty()) object["notes"] = told;
-  out += dump(object, -1) + '\n';
+  out += json_text(object, -1) + '\n';
 }
 
 void append_simulation_failure(std::string& out, const DocumentFailure& failure) {
   Json object = document_header(failure.id);
-  add_errors(object, failure.errors);
-  out += dump(object, -1) + '\n';
+  add_error_members(object, failure.errors);
+  out += json_text(object, -1) + '\n';
 }
 
 }  // namespace rtgpu

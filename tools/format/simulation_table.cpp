@@ -11,10 +11,6 @@
 namespace rtgpu {
 namespace {
 
-std::string count_of(std::uint64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 std::string title(const SimulationReport& report) {
   const Taskset& taskset = report.loaded.taskset;
   const auto best_effort = static_cast<std::size_t>(
@@ -23,7 +19,7 @@ std::string title(const SimulationReport& report) {
   if (report.id.one_of_many) text += fmt::format(", document {}", report.id.index);
   text += ": " + count_of(taskset.tasks.size() - best_effort, "real-time task");
   if (best_effort > 0) text += fmt::format(", {} best-effort", best_effort);
-  return text + ", " + count_of(static_cast<std::uint64_t>(taskset.platform.cpus), "core");
+  return text + ", " + count_of(static_cast<std::size_t>(taskset.platform.cpus), "core");
 }
 
 // "counterexample: low takes 20, more than its bound of 15 (published analysis of gcaps)"
@@ -54,7 +50,7 @@ std::string verdict(const SimulationAnswer& answer) {
   if (!answer.result) return fmt::format("not simulated: {}", printable(to_string(answer.result.errors().front())));
   const std::int64_t misses = answer.result->misses();
   if (misses == 0) return "no deadline missed";
-  return count_of(static_cast<std::uint64_t>(misses), "deadline") + " missed";
+  return count_of(static_cast<std::size_t>(misses), "deadline") + " missed";
 }
 
 // To the nearest microsecond: more says nothing of a mean.
@@ -90,7 +86,7 @@ std::vector<std::string> cells(const Task& task, const TaskTrials& seen, bool ma
 void add_remark(TextTable& table, const TaskTrials& seen) {
   if (seen.incomplete == 0) return;
   std::string text =
-      fmt::format("{} cut off by the end of the run", count_of(static_cast<std::uint64_t>(seen.incomplete), "job"));
+      fmt::format("{} cut off by the end of the run", count_of(static_cast<std::size_t>(seen.incomplete), "job"));
   if (seen.longest_incomplete) text += "; the longest response is of one, which would have taken longer";
   table.add_remark(std::move(text));
 }

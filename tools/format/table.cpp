@@ -14,10 +14,6 @@
 namespace rtgpu {
 namespace {
 
-std::string count_of(std::size_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 std::string name_of(const DocumentId& id) {
   return id.one_of_many ? fmt::format("{}, document {}", printable(id.source), id.index) : printable(id.source);
 }

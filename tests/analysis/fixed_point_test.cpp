@@ -1,5 +1,7 @@
 #include "analysis/fixed_point.h"
 
+#include "tests/support/build.h"
+
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -9,9 +11,7 @@
 namespace rtgpu {
 namespace {
 
-constexpr Duration ns(std::int64_t count) {
-  return Duration::nanoseconds(count);
-}
+using testing::ns;
 
 Recurrence recurrence(std::int64_t constant, const std::vector<Charge>& charges) {
   Recurrence made;

@@ -20,7 +20,7 @@ using testing::make_taskset;
 using testing::ms;
 using testing::task;
 
-AnalysisResult analysed(const Taskset& taskset, AnalysisOptions options = {.variant = Variant::published}) {
+AnalysisResult published_result(const Taskset& taskset, AnalysisOptions options = {.variant = Variant::published}) {
   EXPECT_TRUE(validate(taskset).empty());
   Result<AnalysisResult> result = analyze(taskset, options);
   EXPECT_TRUE(result) << (result ? "" : to_string(result.errors().front()));
@@ -35,8 +35,8 @@ Error refusal(const Taskset& taskset, AnalysisOptions options = {.variant = Vari
 
 TEST(Published, PlainFixedPriorityVectors) {
   const AnalysisResult result =
-      analysed(make_taskset({task("a", ms(4), {cpu(ms(1))}), task("b", ms(5), {cpu(ms(1))}),
-                             task("c", ms(9), {cpu(ms(3))}), task("d", ms(18), {cpu(ms(3))})}));
+      published_result(make_taskset({task("a", ms(4), {cpu(ms(1))}), task("b", ms(5), {cpu(ms(1))}),
+                                     task("c", ms(9), {cpu(ms(3))}), task("d", ms(18), {cpu(ms(3))})}));
   EXPECT_EQ(result.tasks[0].bound, ms(1));
   EXPECT_EQ(result.tasks[1].bound, ms(2));
   EXPECT_EQ(result.tasks[2].bound, ms(7));
@@ -46,8 +46,8 @@ TEST(Published, PlainFixedPriorityVectors) {
 TEST(Published, SuspensionOfAHigherTaskIsJitterOfItsResponseLessItsDemand) {
   // (C 1, T 2), (C 5, suspends 5, T 20), (C 1): 22, where the suspension itself as jitter would give 12.
   const AnalysisResult result =
-      analysed(make_taskset({task("a", ms(2), {cpu(ms(1))}), task("b", ms(20), {cpu(ms(5)), gpu(ms(0), ms(5))}),
-                             task("c", ms(100), {cpu(ms(1))})}));
+      published_result(make_taskset({task("a", ms(2), {cpu(ms(1))}), task("b", ms(20), {cpu(ms(5)), gpu(ms(0), ms(5))}),
+                                     task("c", ms(100), {cpu(ms(1))})}));
   EXPECT_EQ(result.tasks[1].bound, ms(20));
   EXPECT_EQ(result.tasks[2].bound, ms(22));
 }
@@ -55,16 +55,16 @@ TEST(Published, SuspensionOfAHigherTaskIsJitterOfItsResponseLessItsDemand) {
 TEST(Published, ReleaseJitterCountsAgainstTheDeadline) {
   Taskset late = make_taskset({task("a", ms(10), {cpu(ms(5))})});
   late.tasks[0].jitter = ms(8);
-  EXPECT_EQ(analysed(late).tasks[0].outcome, Outcome::not_schedulable);
+  EXPECT_EQ(published_result(late).tasks[0].outcome, Outcome::not_schedulable);
   late.tasks[0].jitter = ms(5);
-  EXPECT_EQ(analysed(late).tasks[0].bound, ms(10));
+  EXPECT_EQ(published_result(late).tasks[0].bound, ms(10));
 }
 
 TEST(Published, ReleaseJitterOfAHigherTaskBringsItsJobsCloser) {
   Taskset taskset = make_taskset({task("a", ms(10), {cpu(ms(3))}), task("b", ms(50), {cpu(ms(6))})});
-  EXPECT_EQ(analysed(taskset).tasks[1].bound, ms(9));
+  EXPECT_EQ(published_result(taskset).tasks[1].bound, ms(9));
   taskset.tasks[0].jitter = ms(2);  // a window of 9 ms and 2 ms of jitter hold two releases
-  EXPECT_EQ(analysed(taskset).tasks[1].bound, ms(12));
+  EXPECT_EQ(published_result(taskset).tasks[1].bound, ms(12));
 }
 
 TEST(Published, RoundRobinCountsCpuOnlyHigherTasks) {
@@ -76,7 +76,7 @@ TEST(Published, RoundRobinCountsCpuOnlyHigherTasks) {
     AnalysisOptions options{.variant = Variant::published};
     options.policy = Policy::tsg_rr;
     options.wait = wait;
-    EXPECT_FALSE(analysed(taskset, options).schedulable);
+    EXPECT_FALSE(published_result(taskset, options).schedulable);
   }
 }
 
@@ -85,9 +85,9 @@ TEST(Published, BusyWaitingHigherTaskChargesItsExecToACpuOnlyTask) {
   const Taskset taskset =
       make_taskset({task("a", ms(50), {cpu(ms(1)), gpu(ms(1), ms(8))}), task("b", ms(50), {cpu(ms(5))})});
   AnalysisOptions options{.variant = Variant::published};
-  EXPECT_EQ(analysed(taskset, options).tasks[1].bound, ms(7));
+  EXPECT_EQ(published_result(taskset, options).tasks[1].bound, ms(7));
   options.wait = WaitChoice::busy;
-  EXPECT_EQ(analysed(taskset, options).tasks[1].bound, ms(15));
+  EXPECT_EQ(published_result(taskset, options).tasks[1].bound, ms(15));
 }
 
 TEST(Published, MixedWaitModesChargeEachTaskByItsOwn) {
@@ -96,7 +96,7 @@ TEST(Published, MixedWaitModesChargeEachTaskByItsOwn) {
                                   task("remote", ms(100), {gpu(ms(0), ms(3))}, 1), task("cpu", ms(100), {cpu(ms(5))})});
   taskset.tasks[2].priority = taskset.tasks[2].gpu_priority = 9;  // the highest on the GPU
   taskset.tasks[0].wait = WaitMode::busy;
-  const AnalysisResult result = analysed(taskset);
+  const AnalysisResult result = published_result(taskset);
   EXPECT_EQ(result.wait, WaitLabel::mixed);
   // remote: 3. busy: 10 + 3. suspending: 7 + busy 10 on the core + remote 3.
   EXPECT_EQ(result.tasks[2].bound, ms(3));
@@ -106,10 +106,10 @@ TEST(Published, MixedWaitModesChargeEachTaskByItsOwn) {
   EXPECT_EQ(result.tasks[3].bound, ms(25));
   // The label of a set that agrees is that of its GPU-using tasks, and its bounds those of that mode for all.
   taskset.tasks[1].wait = taskset.tasks[2].wait = WaitMode::busy;
-  const AnalysisResult by_file = analysed(taskset);
+  const AnalysisResult by_file = published_result(taskset);
   AnalysisOptions options{.variant = Variant::published};
   options.wait = WaitChoice::busy;
-  const AnalysisResult by_choice = analysed(taskset, options);
+  const AnalysisResult by_choice = published_result(taskset, options);
   EXPECT_EQ(by_file.wait, WaitLabel::busy);
   for (std::size_t i = 0; i < taskset.tasks.size(); ++i) EXPECT_EQ(by_file.tasks[i].bound, by_choice.tasks[i].bound);
 }
@@ -119,13 +119,13 @@ TEST(Published, GpuPrioritiesAgainstCpuPrioritiesInACircleStandOnDeadlines) {
   Taskset taskset = make_taskset(
       {task("a", ms(100), {cpu(ms(1)), gpu(ms(0), ms(10))}), task("b", ms(100), {cpu(ms(1)), gpu(ms(0), ms(10))})});
   std::swap(taskset.tasks[0].gpu_priority, taskset.tasks[1].gpu_priority);
-  const AnalysisResult good = analysed(taskset);
+  const AnalysisResult good = published_result(taskset);
   // a: 11, and of b 10 twice, with jitter D - Ge = 90.
   EXPECT_EQ(good.tasks[0].bound, ms(31));
   EXPECT_TRUE(good.schedulable);
 
   taskset.tasks[1].deadline = ms(20);  // now b fails, and a's bound with it
-  const AnalysisResult bad = analysed(taskset);
+  const AnalysisResult bad = published_result(taskset);
   EXPECT_EQ(bad.tasks[1].outcome, Outcome::not_schedulable);
   EXPECT_EQ(bad.tasks[0].outcome, Outcome::unknown);
   EXPECT_THAT(bad.tasks[0].reason, HasSubstr("b"));
@@ -137,17 +137,17 @@ TEST(Published, BestEffortTasksHaveNoBoundAndTakeTurnsOnlyUnderRoundRobin) {
   taskset.tasks[1].best_effort = true;
   taskset.platform.gpus[0].overheads.time_slice = ms(2);
   AnalysisOptions options{.variant = Variant::published};
-  ASSERT_EQ(analysed(taskset, options).tasks.size(), 1U);
-  EXPECT_EQ(analysed(taskset, options).tasks[0].bound, ms(10));
+  ASSERT_EQ(published_result(taskset, options).tasks.size(), 1U);
+  EXPECT_EQ(published_result(taskset, options).tasks[0].bound, ms(10));
   options.policy = Policy::tsg_rr;
-  EXPECT_EQ(analysed(taskset, options).tasks[0].bound, ms(20));
+  EXPECT_EQ(published_result(taskset, options).tasks[0].bound, ms(20));
 }
 
 TEST(Published, LaunchesOfSlicesAreOverhead) {
   Taskset taskset = make_taskset({task("a", ms(100), {gpu(ms(1), ms(10))})});
   std::get<GpuSegment>(taskset.tasks[0].segments[0]).slices = 4;
   taskset.platform.gpus[0].overheads.launch = ms(1);
-  const AnalysisResult result = analysed(taskset);
+  const AnalysisResult result = published_result(taskset);
   EXPECT_EQ(result.tasks[0].bound, ms(14));
   EXPECT_EQ(result.tasks[0].terms[static_cast<std::size_t>(Term::own)], ms(11));
   EXPECT_EQ(result.tasks[0].terms[static_cast<std::size_t>(Term::overhead)], ms(3));
@@ -157,7 +157,7 @@ TEST(Published, ContributionsNameWhoIsCharged) {
   AnalysisOptions options{.variant = Variant::published};
   options.wait = WaitChoice::suspend;
   options.explain = true;
-  const AnalysisResult result = analysed(load_case("gcaps-case-study.json"), options);
+  const AnalysisResult result = published_result(load_case("gcaps-case-study.json"), options);
   const TaskResult& dxtc = result.tasks[4];
   std::array<Duration, kTermCount> sums{};
   Duration from_histogram;
@@ -173,22 +173,22 @@ TEST(Published, BeyondTheDeadlineABoundWithinThePeriodIsShown) {
   Taskset taskset = make_taskset({task("a", ms(100), {cpu(ms(30))}), task("b", ms(100), {cpu(ms(30))})});
   taskset.tasks[1].deadline = ms(50);
   AnalysisOptions options{.variant = Variant::published};
-  EXPECT_EQ(analysed(taskset, options).tasks[1].bound, std::nullopt);
+  EXPECT_EQ(published_result(taskset, options).tasks[1].bound, std::nullopt);
   options.beyond_deadline = true;
-  const AnalysisResult result = analysed(taskset, options);
+  const AnalysisResult result = published_result(taskset, options);
   EXPECT_EQ(result.tasks[1].bound, ms(60));
   EXPECT_EQ(result.tasks[1].outcome, Outcome::not_schedulable);
   EXPECT_FALSE(result.schedulable);
 
   taskset.tasks[0].segments = {cpu(ms(80))};  // past the period: a number, but no bound
-  const AnalysisResult late = analysed(taskset, options);
+  const AnalysisResult late = published_result(taskset, options);
   EXPECT_EQ(late.tasks[1].bound, std::nullopt);
   EXPECT_THAT(late.tasks[1].reason, HasSubstr("190ms"));
 }
 
 TEST(Published, OverloadIsDecidedAndSaid) {
-  const AnalysisResult result =
-      analysed(make_taskset({task("a", ms(10), {cpu(ms(10))}), task("b", Duration::seconds(1'000'000), {cpu(ms(1))})}));
+  const AnalysisResult result = published_result(
+      make_taskset({task("a", ms(10), {cpu(ms(10))}), task("b", Duration::seconds(1'000'000), {cpu(ms(1))})}));
   EXPECT_EQ(result.tasks[0].bound, ms(10));
   EXPECT_EQ(result.tasks[1].outcome, Outcome::not_schedulable);
   EXPECT_THAT(result.tasks[1].reason, HasSubstr("no time"));
@@ -201,10 +201,10 @@ TEST(Published, TimesAtTheLimitOfTheFormatDoNotWrap) {
   taskset.platform.gpus[0].overheads.runlist_update = kMaxTime;
   taskset.platform.gpus[0].overheads.time_slice = Duration::nanoseconds(1);
   taskset.platform.gpus[0].overheads.context_switch = kMaxTime;
-  const AnalysisResult gcaps = analysed(taskset);
+  const AnalysisResult gcaps = published_result(taskset);
   AnalysisOptions options{.variant = Variant::published};
   options.policy = Policy::tsg_rr;
-  const AnalysisResult tsg_rr = analysed(taskset, options);
+  const AnalysisResult tsg_rr = published_result(taskset, options);
   for (const AnalysisResult* result : {&gcaps, &tsg_rr}) {
     for (const TaskResult& each : result->tasks) ASSERT_FALSE(each.bound);
   }
@@ -217,7 +217,7 @@ TEST(Limits, SafeAnalysesEndOnThousandsOfHeavyTasks) {
   Taskset heavy = make_taskset(std::move(tasks));
   heavy.platform.gpus[0].overheads.runlist_update = kMaxTime;
   for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::mpcp, Policy::fmlp_plus}) {
-    for (const TaskResult& each : analysed(heavy, {.policy = policy}).tasks) ASSERT_FALSE(each.bound);
+    for (const TaskResult& each : published_result(heavy, {.policy = policy}).tasks) ASSERT_FALSE(each.bound);
   }
 }
 
@@ -254,7 +254,7 @@ TEST(Refusals, PointAtTheSegment) {
   segment.parallel = ParallelWork{{ms(40), ms(40)}, {ms(4), ms(4)}, 1'500'000};
   EXPECT_EQ(refusal(by_work).place.pointer, "/tasks/0/segments/0/gpu");
   by_work.platform.gpus[0].sms = 4;  // (40 * 1.5 - 4) / 8 + 4
-  EXPECT_EQ(analysed(by_work).tasks[0].bound, ms(11));
+  EXPECT_EQ(published_result(by_work).tasks[0].bound, ms(11));
 }
 
 }  // namespace

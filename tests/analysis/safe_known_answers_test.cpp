@@ -21,15 +21,12 @@ using testing::gpu;
 using testing::load_case;
 using testing::make_taskset;
 using testing::ms;
+using testing::ns;
 using testing::safe_bounds;
 using testing::SafeAnalysis;
 using testing::task;
 
 using Bounds = std::vector<std::optional<Duration>>;
-
-constexpr Duration ns(std::int64_t count) {
-  return Duration::nanoseconds(count);
-}
 
 // With what the policies need of the platform.
 Taskset covered(Taskset taskset) {

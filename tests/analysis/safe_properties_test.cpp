@@ -31,10 +31,10 @@ using testing::uniform;
 // NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
 __extension__ using Int128 = __int128;
 
-using Bounds = std::map<std::string, std::optional<Duration>>;
+using BoundOfTask = std::map<std::string, std::optional<Duration>>;
 
-Bounds bounds_by_name(const Taskset& taskset, const AnalysisOptions& options) {
-  Bounds bounds;
+BoundOfTask bounds_by_name(const Taskset& taskset, const AnalysisOptions& options) {
+  BoundOfTask bounds;
   for (const TaskResult& result : safe_bounds(taskset, options)) bounds[taskset.tasks[result.task].name] = result.bound;
   return bounds;
 }
@@ -43,7 +43,7 @@ constexpr std::array kWaits = {WaitChoice::suspend, WaitChoice::busy, WaitChoice
 
 // Runs `check(engine, options)` for every policy and wait mode on many seeds, printing the one that fails.
 template <class Check>
-void for_random(int trials, Check check) {
+void for_random_tasksets(int trials, Check check) {
   const auto seed = std::random_device{}();
   for (int trial = 0; trial < trials; ++trial) {
     for (const SafeAnalysis& analysis : testing::safe_analyses()) {
@@ -65,7 +65,7 @@ void for_random(int trials, Check check) {
 }
 
 // `after` has no bound that `before` has not, and none that is lower.
-void expect_no_lower(const Bounds& before, const Bounds& after) {
+void expect_no_lower(const BoundOfTask& before, const BoundOfTask& after) {
   for (const auto& [name, bound] : before) {
     SCOPED_TRACE(name);
     if (!after.at(name)) continue;
@@ -77,12 +77,12 @@ void expect_no_lower(const Bounds& before, const Bounds& after) {
 class ForTheWorse : public ::testing::TestWithParam<Change> {};
 
 TEST_P(ForTheWorse, NeverLowersABound) {
-  for_random(12, [](std::mt19937_64& engine, AnalysisOptions options) {
+  for_random_tasksets(12, [](std::mt19937_64& engine, AnalysisOptions options) {
     // Where deadlines stand for response times, more work of a task leaves less of its deadline as jitter, and the
     // bounds of others may fall.
     options.jitter = JitterSource::response;
     Taskset taskset = attack_target(engine);
-    const Bounds before = bounds_by_name(taskset, options);
+    const BoundOfTask before = bounds_by_name(taskset, options);
     GetParam().apply(engine, taskset);
     expect_no_lower(before, bounds_by_name(taskset, options));
   });
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Changes, ForTheWorse, ::testing::ValuesIn(testing::chan
                          [](const auto& change) { return std::string(change.param.name); });
 
 TEST(SafeProperties, AnotherTaskNeverLowersABound) {
-  for_random(12, [](std::mt19937_64& engine, AnalysisOptions options) {
+  for_random_tasksets(12, [](std::mt19937_64& engine, AnalysisOptions options) {
     options.jitter = JitterSource::response;
     // Under gcaps updates of a task on another core may be charged twice, in core windows and, as part of its work on
     // that core, in windows with the GPU; below a task that waits busily they are charged once in both. So a task that
@@ -101,7 +101,7 @@ TEST(SafeProperties, AnotherTaskNeverLowersABound) {
     Taskset taskset = attack_target(engine);
     // With fewer levels than tasks, another task also changes who shares a level.
     taskset.platform.gpus[0].stream_priorities = 20;
-    const Bounds before = bounds_by_name(taskset, options);
+    const BoundOfTask before = bounds_by_name(taskset, options);
     testing::add_another_task(engine, taskset);
     ASSERT_TRUE(validate(taskset).empty());
     expect_no_lower(before, bounds_by_name(taskset, options));
@@ -109,17 +109,17 @@ TEST(SafeProperties, AnotherTaskNeverLowersABound) {
 }
 
 TEST(SafeProperties, JitterByTheDeadlineNeverLowersABound) {
-  for_random(24, [](std::mt19937_64& engine, AnalysisOptions options) {
+  for_random_tasksets(24, [](std::mt19937_64& engine, AnalysisOptions options) {
     const Taskset taskset = attack_target(engine);
     options.jitter = JitterSource::response;
-    const Bounds by_response = bounds_by_name(taskset, options);
+    const BoundOfTask by_response = bounds_by_name(taskset, options);
     options.jitter = JitterSource::deadline;
     expect_no_lower(by_response, bounds_by_name(taskset, options));
   });
 }
 
 TEST(SafeProperties, ScalingAllTimesScalesAllBounds) {
-  for_random(12, [](std::mt19937_64& engine, const AnalysisOptions& options) {
+  for_random_tasksets(12, [](std::mt19937_64& engine, const AnalysisOptions& options) {
     Taskset taskset = attack_target(engine);
     // Slices are rounded up to whole nanoseconds.
     for (Task& task : taskset.tasks) {
@@ -130,7 +130,7 @@ TEST(SafeProperties, ScalingAllTimesScalesAllBounds) {
         gpu->exec->min = Duration();
       }
     }
-    const Bounds before = bounds_by_name(taskset, options);
+    const BoundOfTask before = bounds_by_name(taskset, options);
     const std::int64_t factor = uniform(engine, 2, 1000);
     testing::scale_times(taskset, factor);
     for (const auto& [name, bound] : bounds_by_name(taskset, options)) {
@@ -141,9 +141,9 @@ TEST(SafeProperties, ScalingAllTimesScalesAllBounds) {
 }
 
 TEST(SafeProperties, TheOrderOfTasksInTheFileChangesNothing) {
-  for_random(12, [](std::mt19937_64& engine, const AnalysisOptions& options) {
+  for_random_tasksets(12, [](std::mt19937_64& engine, const AnalysisOptions& options) {
     Taskset taskset = attack_target(engine);
-    const Bounds before = bounds_by_name(taskset, options);
+    const BoundOfTask before = bounds_by_name(taskset, options);
     testing::shuffle_tasks(engine, taskset);
     ASSERT_EQ(bounds_by_name(taskset, options), before);
   });
@@ -169,7 +169,7 @@ Demand demand_of(const Task& task, const Overheads& overheads) {
 }
 
 TEST(SafeProperties, BoundsAreTheSumOfTheirTermsAndAtLeastTheDemand) {
-  for_random(24, [](std::mt19937_64& engine, AnalysisOptions options) {
+  for_random_tasksets(24, [](std::mt19937_64& engine, AnalysisOptions options) {
     options.explain = true;
     const Taskset taskset = attack_target(engine);
     for (const TaskResult& result : safe_bounds(taskset, options)) {
@@ -204,7 +204,7 @@ std::int64_t utilisation(Duration demand, Duration period) {
 // Without overheads, where sets that are accepted come close to 1.
 TEST(SafeProperties, NoResourceOfASchedulableSetIsOverloaded) {
   int schedulable = 0;
-  for_random(60, [&](std::mt19937_64& engine, const AnalysisOptions& options) {
+  for_random_tasksets(60, [&](std::mt19937_64& engine, const AnalysisOptions& options) {
     testing::RandomOptions random;
     random.tasks = static_cast<int>(uniform(engine, 1, 4));
     random.cpus = static_cast<int>(uniform(engine, 1, 3));

@@ -58,13 +58,13 @@ std::vector<std::string> lines_of(const Taskset& taskset, const Schedule& schedu
 }
 
 // high: cpu 1, misc 1, exec 4 on core 0. low: cpu 8 there. far: exec 6 on core 1.
-Taskset three_tasks() {
+Taskset waiting_tasks() {
   return make_taskset({task("high", ms(100), {cpu(ms(1)), gpu(ms(1), ms(4)), cpu(ms(1))}),
                        task("low", ms(100), {cpu(ms(8))}), task("far", ms(100), {gpu(ms(0), ms(6))}, 1)});
 }
 
 TEST(Activities, TellWhatATaskWaitsFor) {
-  const Taskset taskset = three_tasks();
+  const Taskset taskset = waiting_tasks();
   const Schedule schedule = schedule_of(taskset, Policy::gcaps_wc, ms(50));
   EXPECT_THAT(lines_of(taskset, schedule, 0), ElementsAre("cpu* 0-1", "misc* 1-2", "on the GPU 2-6", "cpu* 6-7"));
   EXPECT_THAT(lines_of(taskset, schedule, 1), ElementsAre("preempted 0-2", "cpu* 2-6", "preempted 6-7", "cpu* 7-11"));
@@ -73,14 +73,14 @@ TEST(Activities, TellWhatATaskWaitsFor) {
 }
 
 TEST(Activities, TellWhoHoldsACoreWhileItWaits) {
-  const Taskset taskset = three_tasks();
+  const Taskset taskset = waiting_tasks();
   const Schedule schedule = schedule_of(taskset, Policy::gcaps_wc, ms(50), WaitChoice::busy);
   EXPECT_THAT(lines_of(taskset, schedule, 0), ElementsAre("cpu* 0-1", "misc* 1-2", "on the GPU* 2-6", "cpu* 6-7"));
   EXPECT_THAT(lines_of(taskset, schedule, 1), ElementsAre("preempted 0-7", "cpu* 7-15"));
 }
 
 TEST(Activities, LocksCallsAndBoosts) {
-  Taskset taskset = three_tasks();
+  Taskset taskset = waiting_tasks();
   taskset.platform.gpus[0].overheads.lock = ms(1);
   const Schedule schedule = schedule_of(taskset, Policy::mpcp, ms(50));
   // far takes the lock at 0 in 1 ms, and has the GPU from 1 to 7; high asks at 1.
@@ -141,7 +141,7 @@ std::string lane_name(const json& trace, const json& event) {
 }
 
 TEST(ChromeTrace, HasALaneForEachTaskCoreAndDevice) {
-  const Taskset taskset = three_tasks();
+  const Taskset taskset = waiting_tasks();
   const json trace = trace_of(taskset, schedule_of(taskset, Policy::gcaps_wc, ms(50)));
   EXPECT_EQ(trace["otherData"]["title"], "a \"title\"");
   std::map<std::string, std::vector<std::string>> lanes;
@@ -183,7 +183,7 @@ TEST(ChromeTrace, TimesAreExactToTheNanosecond) {
 }
 
 TEST(ChromeTrace, BoostsAndBusyWaitingAreArguments) {
-  const Taskset taskset = three_tasks();
+  const Taskset taskset = waiting_tasks();
   const json trace = trace_of(taskset, schedule_of(taskset, Policy::mpcp, ms(50), WaitChoice::busy));
   bool boosted = false;
   bool holds = false;
@@ -247,7 +247,7 @@ TEST(Gantt, HoldsEveryTaskAndIsWellFormed) {
 }
 
 TEST(Gantt, DrawsWhatHappened) {
-  const std::string chart = chart_of(three_tasks(), Policy::gcaps_wc, ms(50), 1, 0);
+  const std::string chart = chart_of(waiting_tasks(), Policy::gcaps_wc, ms(50), 1, 0);
   EXPECT_THAT(chart, HasSubstr("<title>low, job 0: preempted: waits for its core, 0 to 2 ms</title>"));
   EXPECT_THAT(chart, HasSubstr("<title>high, job 0: on the GPU, 2 to 6 ms</title>"));
   EXPECT_THAT(chart, HasSubstr("response 11 ms"));
@@ -267,7 +267,7 @@ TEST(Gantt, MissesAreSaidInWords) {
 }
 
 TEST(Gantt, NamesAreEscaped) {
-  Taskset taskset = three_tasks();
+  Taskset taskset = waiting_tasks();
   taskset.tasks[0].name = "<b>&\"x\"\x01\xff";
   const std::string chart = chart_of(taskset, Policy::gcaps, ms(50));
   expect_well_formed(chart);

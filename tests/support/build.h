@@ -12,6 +12,10 @@ namespace rtgpu::testing {
 // The taskset of a file below tests/data; fails the program if it cannot be read.
 Taskset load_case(const std::string& name);
 
+constexpr Duration ns(std::int64_t count) {
+  return Duration::nanoseconds(count);
+}
+
 constexpr Duration ms(std::int64_t count) {
   return Duration::milliseconds(count);
 }

@@ -18,16 +18,16 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-struct Refused {
+struct RefusedAnalysis {
   std::vector<std::string> arguments;
   std::vector<std::string> told;  // parts of standard error
 };
 
-void PrintTo(const Refused& refused, std::ostream* out) {
+void PrintTo(const RefusedAnalysis& refused, std::ostream* out) {
   for (const std::string& argument : refused.arguments) *out << argument << ' ';
 }
 
-class RefusedOptions : public testing::TestWithParam<Refused> {};
+class RefusedOptions : public testing::TestWithParam<RefusedAnalysis> {};
 
 TEST_P(RefusedOptions, EndWithStatus2AndNoOutput) {
   std::vector<std::string> arguments = {"analyze", RTGPU_CASES "/gcaps-case-study.json"};
@@ -39,7 +39,7 @@ TEST_P(RefusedOptions, EndWithStatus2AndNoOutput) {
   for (const std::string& part : GetParam().told) EXPECT_THAT(run.err, HasSubstr(part));
 }
 
-const std::vector<Refused> kRefused = {
+const std::vector<RefusedAnalysis> kRefusedAnalyses = {
     {{"--variant", "save"}, {"--variant: found 'save'", "Did you mean 'safe'?"}},
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "tsg-rr"}},
     {{"--policy", "server"}, {"server is not there yet"}},
@@ -58,7 +58,7 @@ const std::vector<Refused> kRefused = {
     {{"--policy"}, {"--policy"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Analyze, RefusedOptions, testing::ValuesIn(kRefused));
+INSTANTIATE_TEST_SUITE_P(Analyze, RefusedOptions, testing::ValuesIn(kRefusedAnalyses));
 
 TEST(AnalyzeOptions, TheFileIsNeeded) {
   const ProcessResult run = run_rtgpu({"analyze"});

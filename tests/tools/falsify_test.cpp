@@ -113,14 +113,14 @@ TEST_F(Falsify, TableOfAllAnalyses) {
   EXPECT_THAT(run.out, testing::EndsWith("no bound was exceeded\n"));
 }
 
-struct Refused {
+struct RefusedFalsification {
   std::vector<std::string> arguments;
   std::string told;
 };
 
 TEST_F(Falsify, BadOptionsAreRefused) {
   const std::string file = RTGPU_CASES "/gcaps-held-misc.json";
-  const std::vector<Refused> all = {
+  const std::vector<RefusedFalsification> all = {
       {{}, "FILE: found neither a file nor a preset"},
       {{file, "--preset=uunifast"}, "a file and a preset"},
       {{"--preset=uunifst"}, "Did you mean 'uunifast'?"},
@@ -132,7 +132,7 @@ TEST_F(Falsify, BadOptionsAreRefused) {
       {{file, "--format=xml"}, "--format"},
       {{"/nowhere/at/all.json"}, "No such file"},
   };
-  for (const Refused& refused : all) {
+  for (const RefusedFalsification& refused : all) {
     const ProcessResult run = falsify(refused.arguments);
     EXPECT_EQ(run.status, 2) << refused.told;
     EXPECT_EQ(run.out, "") << refused.told;

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> text_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -29,7 +29,7 @@ TEST(Generate, ALineForEachTasksetWithItsOrigin) {
                                        "cpus=2", "--set", "utilisation_per_cpu=0.3"});
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.err, "");
-  const auto lines = lines_of(run.out);
+  const auto lines = text_lines(run.out);
   ASSERT_EQ(lines.size(), 20U);
   for (std::size_t index = 0; index < lines.size(); ++index) {
     const json taskset = json::parse(lines[index]);
@@ -50,7 +50,7 @@ TEST(Generate, OneCanBeMadeAgainAlone) {
   all.emplace_back("--count=12");
   std::vector<std::string> one = common;
   one.emplace_back("--first=11");
-  const auto lines = lines_of(run_rtgpu(all).out);
+  const auto lines = text_lines(run_rtgpu(all).out);
   ASSERT_EQ(lines.size(), 12U);
   EXPECT_EQ(run_rtgpu(one).out, lines[11] + "\n");
 }
@@ -61,23 +61,23 @@ TEST(Generate, TheOtherCommandsReadIt) {
     const ProcessResult sets = run_rtgpu({"generate", "--preset", preset, "--count", "5", "--set", "period_ms=10:100"});
     const ProcessResult bounds = run_rtgpu({"analyze", "-", "--policy=gcaps"}, {.input = sets.out});
     EXPECT_THAT(bounds.status, testing::AnyOf(0, 1)) << bounds.err;
-    EXPECT_EQ(lines_of(bounds.out).size(), 5U);
+    EXPECT_EQ(text_lines(bounds.out).size(), 5U);
     const ProcessResult responses = run_rtgpu({"simulate", "-", "--policy=gcaps"}, {.input = sets.out});
     EXPECT_THAT(responses.status, testing::AnyOf(0, 1)) << responses.err;
-    EXPECT_EQ(lines_of(responses.out).size(), 5U);
+    EXPECT_EQ(text_lines(responses.out).size(), 5U);
   }
 }
 
-struct Refused {
+struct RefusedGeneration {
   std::vector<std::string> arguments;
   std::vector<std::string> told;  // parts of standard error
 };
 
-void PrintTo(const Refused& refused, std::ostream* out) {
+void PrintTo(const RefusedGeneration& refused, std::ostream* out) {
   for (const std::string& argument : refused.arguments) *out << argument << ' ';
 }
 
-class RefusedGenerateOptions : public testing::TestWithParam<Refused> {};
+class RefusedGenerateOptions : public testing::TestWithParam<RefusedGeneration> {};
 
 TEST_P(RefusedGenerateOptions, EndWithStatus2AndNoOutput) {
   std::vector<std::string> arguments = {"generate"};
@@ -89,7 +89,7 @@ TEST_P(RefusedGenerateOptions, EndWithStatus2AndNoOutput) {
   for (const std::string& part : GetParam().told) EXPECT_THAT(run.err, HasSubstr(part));
 }
 
-const std::vector<Refused> kRefused = {
+const std::vector<RefusedGeneration> kRefusedGenerations = {
     {{}, {"--preset"}},
     {{"--preset", "gcaps"}, {"--preset: found 'gcaps'; expected one of gcaps-table3, uunifast, uunifast-discard"}},
     {{"--preset", "unifast"}, {"Did you mean 'uunifast'?"}},
@@ -104,7 +104,7 @@ const std::vector<Refused> kRefused = {
     {{"--preset=uunifast-discard", "--set", "tasks=4", "--set", "utilisation_per_cpu=0.99"}, {"no split among 10000"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Generate, RefusedGenerateOptions, testing::ValuesIn(kRefused));
+INSTANTIATE_TEST_SUITE_P(Generate, RefusedGenerateOptions, testing::ValuesIn(kRefusedGenerations));
 
 TEST(Generate, HelpListsTheKeysWithTheirDefaults) {
   const ProcessResult run = run_rtgpu({"generate", "--help"});

@@ -31,16 +31,16 @@ json simulate(std::vector<std::string> arguments, int status = 0) {
   return json::parse(run.out);
 }
 
-struct KnownAnswer {
+struct SimulatedAnswer {
   std::string policy;
   std::vector<std::int64_t> longest_us;
 };
 
-void PrintTo(const KnownAnswer& answer, std::ostream* out) {
+void PrintTo(const SimulatedAnswer& answer, std::ostream* out) {
   *out << answer.policy;
 }
 
-class SimulateCaseStudy : public testing::TestWithParam<KnownAnswer> {};
+class SimulateCaseStudy : public testing::TestWithParam<SimulatedAnswer> {};
 
 // histogram under gcaps: 12 ms of its own, two updates of 1 ms, and 0.5 ms in which dxtc's update holds its core.
 TEST_P(SimulateCaseStudy, LongestResponsesOfTheSynchronousRelease) {
@@ -54,9 +54,9 @@ TEST_P(SimulateCaseStudy, LongestResponsesOfTheSynchronousRelease) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Simulate, SimulateCaseStudy,
-                         testing::Values(KnownAnswer{"gcaps", {14500, 28000, 74000, 47500, 59000, 117000}},
-                                         KnownAnswer{"tsg-rr", {48600, 65900, 72000, 84800, 85800, 123700}},
-                                         KnownAnswer{"mpcp", {12500, 36500, 72000, 47000, 57500, 102500}}));
+                         testing::Values(SimulatedAnswer{"gcaps", {14500, 28000, 74000, 47500, 59000, 117000}},
+                                         SimulatedAnswer{"tsg-rr", {48600, 65900, 72000, 84800, 85800, 123700}},
+                                         SimulatedAnswer{"mpcp", {12500, 36500, 72000, 47000, 57500, 102500}}));
 
 TEST(Simulate, CompleteJsonOfOneTask) {
   const json answer = simulate({kCaseStudy, "--policy=fmlp+", "--horizon=1s", "--seed=9"});
@@ -269,16 +269,16 @@ TEST(Simulate, WithoutTasksThereIsNothingToRecordOrMiss) {
   EXPECT_THAT(run.err, HasSubstr("error: "));
 }
 
-struct Refused {
+struct RefusedSimulation {
   std::vector<std::string> arguments;
   std::vector<std::string> told;  // parts of standard error
 };
 
-void PrintTo(const Refused& refused, std::ostream* out) {
+void PrintTo(const RefusedSimulation& refused, std::ostream* out) {
   for (const std::string& argument : refused.arguments) *out << argument << ' ';
 }
 
-class RefusedSimulateOptions : public testing::TestWithParam<Refused> {};
+class RefusedSimulateOptions : public testing::TestWithParam<RefusedSimulation> {};
 
 TEST_P(RefusedSimulateOptions, EndWithStatus2AndNoOutput) {
   std::vector<std::string> arguments = {"simulate", kCaseStudy};
@@ -290,7 +290,7 @@ TEST_P(RefusedSimulateOptions, EndWithStatus2AndNoOutput) {
   for (const std::string& part : GetParam().told) EXPECT_THAT(run.err, HasSubstr(part));
 }
 
-const std::vector<Refused> kRefused = {
+const std::vector<RefusedSimulation> kRefusedSimulations = {
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "stream-priority, all"}},
     {{"--policy", "server"}, {"--policy: found 'server'", "server is not there yet."}},
     {{"--wait", "buzy"}, {"Did you mean 'busy'?"}},
@@ -313,7 +313,7 @@ const std::vector<Refused> kRefused = {
     {{"--trials", "x", "--seed", "y", "--horizon", "z"}, {"--trials", "--seed", "--horizon", "3 errors"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Simulate, RefusedSimulateOptions, testing::ValuesIn(kRefused));
+INSTANTIATE_TEST_SUITE_P(Simulate, RefusedSimulateOptions, testing::ValuesIn(kRefusedSimulations));
 
 TEST(Simulate, HelpNamesEveryOptionAndTheRule) {
   const ProcessResult run = run_rtgpu({"simulate", "--help"});

@@ -42,17 +42,17 @@ std::string_view expectation(State state) {
 constexpr std::string_view kNumberAdvice =
     "Numbers have a digit on both sides of the point and no leading '+' or zeros, such as 0.5 or 1e3.";
 
-bool is_digit(char c) {
+bool is_decimal_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
 bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-' || c == '.' ||
+  return is_decimal_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-' || c == '.' ||
          c == '_';
 }
 
 bool starts_number(char c) {
-  return is_digit(c) || c == '-' || c == '+' || c == '.';
+  return is_decimal_digit(c) || c == '-' || c == '+' || c == '.';
 }
 
 // Whether a word is a number of JSON.

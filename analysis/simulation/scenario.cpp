@@ -14,10 +14,10 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
 }
 
 // Names of draws that are made once a job; parts of a job have numbers above these.
-constexpr std::uint64_t kGap = 0;
-constexpr std::uint64_t kGapLength = 1;
-constexpr std::uint64_t kJitter = 2;
-constexpr std::uint64_t kJitterLength = 3;
+constexpr std::uint64_t kGapDraw = 0;
+constexpr std::uint64_t kGapLengthDraw = 1;
+constexpr std::uint64_t kJitterDraw = 2;
+constexpr std::uint64_t kJitterLengthDraw = 3;
 constexpr std::uint64_t kFirstPart = 4;
 
 // How a part is shortened: chance, way, length.
@@ -34,14 +34,14 @@ Scenario synchronous_scenario(std::size_t tasks) {
 Duration ScenarioDraws::gap(std::size_t task, std::int64_t job) const {
   const TaskScenario& choices = scenario_->tasks[task];
   const auto number = static_cast<std::uint64_t>(job);
-  if (!chance(choices.gap_chance, task, number, kGap)) return {};
-  return Duration::nanoseconds(up_to(choices.longest_gap.count(), task, number, kGapLength));
+  if (!chance(choices.gap_chance, task, number, kGapDraw)) return {};
+  return Duration::nanoseconds(up_to(choices.longest_gap.count(), task, number, kGapLengthDraw));
 }
 
 Duration ScenarioDraws::jitter(std::size_t task, std::int64_t job, Duration longest) const {
   const auto number = static_cast<std::uint64_t>(job);
-  if (!chance(scenario_->tasks[task].jitter_chance, task, number, kJitter)) return {};
-  return Duration::nanoseconds(up_to(longest.count(), task, number, kJitterLength));
+  if (!chance(scenario_->tasks[task].jitter_chance, task, number, kJitterDraw)) return {};
+  return Duration::nanoseconds(up_to(longest.count(), task, number, kJitterLengthDraw));
 }
 
 // Half of the shortened parts go all the way.

@@ -4,14 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace rtgpu {
 namespace {
-
-Error limit(std::string found, std::string expected, std::string advice) {
-  return Error{ErrorCode::limit, Place{}, std::move(found), std::move(expected), std::move(advice)};
-}
 
 // Takes up to `passed` off `left`, and returns what was taken.
 Duration take(Duration& left, Duration passed) {
@@ -20,11 +14,14 @@ Duration take(Duration& left, Duration passed) {
   return taken;
 }
 
+DeviceProperties timed(DeviceProperties properties) {
+  properties.virtual_time = true;
+  return properties;
+}
+
 }  // namespace
 
-TimedDevice::TimedDevice(DeviceProperties properties) : properties_(std::move(properties)) {
-  properties_.virtual_time = true;
-}
+TimedDevice::TimedDevice(DeviceProperties properties) : resources_(timed(std::move(properties))) {}
 
 DeviceProperties TimedDevice::properties_of(const Gpu& gpu) {
   DeviceProperties properties;
@@ -37,30 +34,19 @@ DeviceProperties TimedDevice::properties_of(const Gpu& gpu) {
 }
 
 Result<StreamId> TimedDevice::add_stream(const StreamSetup& setup) {
-  if (setup.level < 0 || setup.level >= properties_.stream_levels) {
-    return limit(fmt::format("stream level {}", setup.level),
-                 fmt::format("a level below {} on {}", properties_.stream_levels, properties_.name), {});
-  }
+  Errors errors = resources_.check_stream(setup);
+  if (!errors.empty()) return errors;
   streams_.emplace_back();
   return static_cast<StreamId>(streams_.size() - 1);
 }
 
 Result<Partition> TimedDevice::add_partition(int sms) {
-  if (sms < 1 || sms > properties_.sms - partitioned_sms_) {
-    return limit(fmt::format("a partition of {} SMs", sms),
-                 fmt::format("1 to {} SMs, of which {} are set aside already", properties_.sms, partitioned_sms_),
-                 "Make the partitions smaller.");
-  }
-  partitioned_sms_ += sms;
-  return Partition{partitions_++, sms};
+  return resources_.take_partition(sms);
 }
 
 Result<std::span<std::byte>> TimedDevice::reserve(std::int64_t bytes) {
-  if (bytes < 0 || bytes > properties_.memory - reserved_) {
-    return limit(fmt::format("{} bytes of device memory", bytes),
-                 fmt::format("at most {} of {}", properties_.memory - reserved_, properties_.memory), {});
-  }
-  reserved_ += bytes;
+  Errors errors = resources_.take_memory(bytes);
+  if (!errors.empty()) return errors;
   return std::span<std::byte>();
 }
 
@@ -131,7 +117,7 @@ bool TimedDevice::abandon(StreamId stream, Duration now) {
 }
 
 int TimedDevice::copy_engine(CopyDirection direction) const {
-  return properties_.copy_engines > 1 && direction == CopyDirection::to_host ? 1 : 0;
+  return properties().copy_engines > 1 && direction == CopyDirection::to_host ? 1 : 0;
 }
 
 Duration TimedDevice::next_event(Duration now) {

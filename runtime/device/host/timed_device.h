@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/device/device.h"
+#include "runtime/device/host/host_resources.h"
 
 #include <array>
 #include <cstdint>
@@ -16,7 +17,7 @@ class TimedDevice : public Device {
   // As the taskset describes its first GPU.
   static DeviceProperties properties_of(const Gpu& gpu);
 
-  const DeviceProperties& properties() const override { return properties_; }
+  const DeviceProperties& properties() const override { return resources_.properties(); }
   Result<StreamId> add_stream(const StreamSetup& setup) override;
   Result<Partition> add_partition(int sms) override;
   Result<std::span<std::byte>> reserve(std::int64_t bytes) override;
@@ -51,12 +52,9 @@ class TimedDevice : public Device {
   void copies_due(Duration now, DeviceEvents& events);
   void feed(std::size_t engine);
 
-  DeviceProperties properties_;
+  HostResources resources_;
   BoundaryRule rule_;
   std::vector<StreamState> streams_;
-  std::int64_t reserved_ = 0;
-  int partitioned_sms_ = 0;
-  PartitionId partitions_ = 0;
 
   Duration seen_;  // everything below is as of then
   StreamId running_ = kNoStream;

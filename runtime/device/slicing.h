@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace rtgpu {
 
@@ -16,7 +17,8 @@ struct Slice {
 };
 
 // A grid of `blocks` blocks in slices of `blocks_per_slice`; the last one may be shorter. No blocks: no slice.
-// `blocks_per_slice` below 1 counts as 1.
+// `blocks_per_slice` below 1 counts as 1; where there would be more than 2^31 - 1 slices, they are made just large
+// enough.
 class Sliced {
  public:
   class Iterator {
@@ -35,9 +37,10 @@ class Sliced {
   };
 
   Sliced(std::int64_t blocks, std::int64_t blocks_per_slice)
-      : blocks_(std::max<std::int64_t>(blocks, 0)), per_slice_(std::max<std::int64_t>(blocks_per_slice, 1)) {}
+      : blocks_(std::max<std::int64_t>(blocks, 0)),
+        per_slice_(std::max({blocks_per_slice, parts(blocks_, std::numeric_limits<int>::max()), std::int64_t{1}})) {}
 
-  int count() const { return static_cast<int>((blocks_ + per_slice_ - 1) / per_slice_); }
+  int count() const { return static_cast<int>(parts(blocks_, per_slice_)); }
   Slice slice(int index) const {
     const std::int64_t first = index * per_slice_;
     return {first, std::min(per_slice_, blocks_ - first), index, count()};
@@ -46,6 +49,11 @@ class Sliced {
   Iterator end() const { return {*this, count()}; }
 
  private:
+  // Rounded up; does not overflow.
+  static std::int64_t parts(std::int64_t blocks, std::int64_t size) {
+    return blocks / size + (blocks % size != 0 ? 1 : 0);
+  }
+
   std::int64_t blocks_;
   std::int64_t per_slice_;
 };

@@ -261,6 +261,7 @@ void Arbiter::on_device_event(const DeviceEvent& event) {
   {
     const std::lock_guard guard(lock_);
     const Duration now = machine_.now();
+    if (!device_.confirm(event)) return;
     handle(event, now, *device_trace_, wakes);
     device_changed(now, wakes);
   }

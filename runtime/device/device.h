@@ -66,7 +66,8 @@ struct DeviceEvent {
   };
   Kind kind = Kind::complete;
   StreamId stream = kNoStream;
-  int engine = 0;  // of a copy
+  int engine = 0;            // of a copy
+  std::uint64_t number = 0;  // the device's own, for confirm()
 };
 
 // What happened at one moment: a few events in order.
@@ -82,7 +83,8 @@ class DeviceEvents {
   std::size_t count_ = 0;
 };
 
-// Told by devices with threads of their own, without any lock held.
+// Told by devices with threads of their own, without any lock held. Whoever listens takes its own lock and asks
+// Device::confirm() first.
 class DeviceListener {
  public:
   DeviceListener() = default;
@@ -134,6 +136,11 @@ class Device {
   virtual bool copy(StreamId stream, const CopyRequest& request, Duration now) = 0;
   // Drops the work of the stream, started or not. False: this device cannot, and the work may go on.
   virtual bool abandon(StreamId stream, Duration now) = 0;
+  // Whether an event still holds that the listener has been told of: between the two, other work may have been
+  // selected, or this one abandoned. Asked once for each such event, before it has any effect; one that does not hold
+  // must have none. The end of work that is not selected any more does not hold: it is told again when the stream is
+  // selected again.
+  virtual bool confirm(const DeviceEvent& /*event*/) { return true; }
   // The copy engine that serves this direction.
   virtual int copy_engine(CopyDirection direction) const = 0;
 

@@ -1,6 +1,7 @@
 #include "runtime/runtime.h"
 
 #include "analysis/simulation/simulator.h"
+#include "runtime/device/host/timed_device.h"
 #include "runtime/device/make_device.h"
 #include "runtime/machine/real_machine.h"
 #include "runtime/machine/virtual_machine.h"

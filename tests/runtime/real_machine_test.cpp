@@ -23,7 +23,7 @@
 #include <gtest/gtest.h>
 
 // There in programs that are built with ThreadSanitizer.
-extern "C" [[gnu::weak]] void __tsan_init();
+extern "C" [[gnu::weak]] void __tsan_init();  // NOLINT(readability-identifier-naming)
 
 namespace rtgpu {
 namespace {

@@ -238,17 +238,29 @@ void Arbiter::serve(TraceRing& trace) {
   while (!stopping_.load(std::memory_order_acquire)) {
     Wakes wakes;
     Duration due;
+    Duration was_due;
+    Duration now;
     {
       const std::lock_guard guard(lock_);
-      const Duration now = machine_.now();
+      now = machine_.now();
+      was_due = device_due_;
       for (const DeviceEvent& event : device_.advance(now)) handle(event, now, trace, wakes);
       due = device_.next_event(now);
       device_due_ = due;
     }
     wakes.device = false;  // it is awake
     wake(wakes);
+    note_device_latency(was_due, now);
     machine_.wait(device_signal_, Waiting::suspended, due);
   }
+}
+
+void Arbiter::note_device_latency(Duration due, Duration woke) {
+  if (machine_.is_virtual()) return;
+  device_handling_.add(machine_.now() - woke);
+  if (due > woke) return;
+  device_latency_.add(woke - due);
+  if (woke - due >= LatencySampler::kNoted) device_late_.add({due, woke - due});
 }
 
 void Arbiter::stop_serving() {

@@ -10,6 +10,8 @@
 #include "rtgpu/time.h"
 #include "runtime/device/device.h"
 #include "runtime/gpu_status.h"
+#include "runtime/histogram.h"
+#include "runtime/latency_sampler.h"
 #include "runtime/machine/machine.h"
 #include "runtime/machine/priority_lock.h"
 #include "runtime/machine/signal.h"
@@ -73,6 +75,10 @@ class Arbiter final : public DeviceListener {
   // The thread of the device: tells the policy what the device does. Until stop_serving().
   void serve(TraceRing& trace);
   void stop_serving();
+  // How late serve() noticed events, and how long it took for them, on a real machine. After a run.
+  const Histogram& device_latency() const { return device_latency_; }
+  const Histogram& device_handling() const { return device_handling_; }
+  const LatenessLog& device_late() const { return device_late_; }
   // For devices with threads of their own.
   void on_device_event(const DeviceEvent& event) override;
   void trace_device_events_into(TraceRing& trace) { device_trace_ = &trace; }
@@ -109,6 +115,7 @@ class Arbiter final : public DeviceListener {
   void lose(Wakes& wakes);
   void tell(TaskId task, News news, Duration now);
   void wake(const Wakes& wakes);
+  void note_device_latency(Duration due, Duration woke);
   void handle(const DeviceEvent& event, Duration now, TraceRing& trace, Wakes& wakes);
   void work_ended(TaskId task, bool failed, Duration now, TraceRing& trace, Wakes& wakes);
   bool wait_for_grant(TaskId task, Duration until);
@@ -135,6 +142,9 @@ class Arbiter final : public DeviceListener {
   std::uint64_t submissions_ = 0;
   Duration device_due_ = Duration::infinite();  // when the thread of the device looks again
   Signal device_signal_;
+  Histogram device_latency_;  // of serve() alone, like the next two
+  Histogram device_handling_;
+  LatenessLog device_late_;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> lost_ = false;
 };

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace rtgpu {
 namespace {
 
@@ -61,6 +63,7 @@ Run::Run(Machine& machine, Device& device, std::span<const std::unique_ptr<TaskR
       tracer_(setup_.trace_events) {
   start_tasks(runners);
   start_services();
+  if (setup_.measures && !machine.is_virtual()) start_samplers();
 }
 
 Run::~Run() {
@@ -111,6 +114,47 @@ void Run::start_services() {
   machine_.start(std::move(collector), [this] { collect_now_and_then(); });
 }
 
+void Run::start_samplers() {
+  for (int core = 0; core < setup_.taskset->platform.cpus; ++core) {
+    LatencySampler& sampler = *samplers_.emplace_back(std::make_unique<LatencySampler>(core));
+    ThreadSetup thread;
+    thread.name = fmt::format("sampler {}", core);
+    thread.beside = core;
+    machine_.start(std::move(thread), [this, &sampler] { sampler.run(machine_); });
+  }
+}
+
+MeasuredOverheads Run::measured(std::span<const std::unique_ptr<TaskRunner>> runners) const {
+  const auto without_lost = [](Duration latency) { return std::min(latency, LatencySampler::kNoted); };
+  MeasuredOverheads measured;
+  measured.wake_up.resize(samplers_.size());
+  const std::vector<int> ranks = ranks_of(*setup_.taskset);
+  for (const auto& sampler : samplers_) {
+    const std::span<const Lateness> late = sampler->late().seen();
+    measured.lost.emplace_back(late.begin(), late.end());
+    measured.complete = measured.complete && !sampler->late().is_full();
+  }
+  std::vector<std::size_t> highest(samplers_.size(), runners.size());
+  for (std::size_t task = 0; task < runners.size(); ++task) {
+    const TaskRunner& runner = *runners[task];
+    measured.overshoot.push_back(runner.overshoot());
+    std::size_t& top = highest.at(static_cast<std::size_t>(runner.setup().cpu));
+    if (top == runners.size() || ranks[task] < ranks[top]) top = task;
+  }
+  for (std::size_t core = 0; core < highest.size(); ++core) {
+    if (highest[core] == runners.size()) continue;
+    const TaskStatistics& seen = runners[highest[core]]->statistics();
+    measured.wake_up[core] =
+        without_lost(std::max({seen.release_latency.max(), seen.grant_latency.max(), seen.completion_latency.max()}));
+  }
+  measured.device_latency = without_lost(arbiter_.device_latency().max());
+  measured.device_handling = without_lost(arbiter_.device_handling().max());
+  const std::span<const Lateness> late = arbiter_.device_late().seen();
+  measured.device_lost.assign(late.begin(), late.end());
+  measured.complete = measured.complete && !arbiter_.device_late().is_full();
+  return measured;
+}
+
 Errors Run::execute() {
   Errors errors = machine_.run();
   device_.stop();
@@ -125,6 +169,7 @@ void Run::task_ended() {
   device_.stop();
   arbiter_.stop_serving();
   machine_.notify(collector_signal_);
+  for (const auto& sampler : samplers_) sampler->stop(machine_);
 }
 
 void Run::collect_now_and_then() {

@@ -7,7 +7,9 @@
 #include "rtgpu/policy.h"
 #include "runtime/arbiter.h"
 #include "runtime/device/device.h"
+#include "runtime/latency_sampler.h"
 #include "runtime/machine/machine.h"
+#include "runtime/measured.h"
 #include "runtime/task_runner.h"
 #include "runtime/trace/trace.h"
 #include "taskset/taskset.h"
@@ -29,6 +31,7 @@ struct RunSetup {
   Duration horizon;
   std::optional<ScenarioDraws> draws;
   std::size_t trace_events = 0;  // 0: no trace
+  bool measures = false;         // what the machine takes, on a real one
 };
 
 class Run {
@@ -42,6 +45,8 @@ class Run {
   // Returns when every thread has ended.
   Errors execute();
   bool device_lost() const { return arbiter_.is_lost(); }
+  // What the machine took, if the set-up says so.
+  MeasuredOverheads measured(std::span<const std::unique_ptr<TaskRunner>> runners) const;
   Trace take_trace() { return tracer_.take(end_); }
 
  private:
@@ -49,6 +54,7 @@ class Run {
 
   void start_tasks(std::span<const std::unique_ptr<TaskRunner>> runners);
   void start_services();
+  void start_samplers();
   void task_ended();
   void collect_now_and_then();
   void on_dispatch(int core, std::size_t task);
@@ -61,6 +67,7 @@ class Run {
   TraceRing* device_trace_ = nullptr;
   TraceRing* core_trace_ = nullptr;
   Signal collector_signal_;
+  std::vector<std::unique_ptr<LatencySampler>> samplers_;  // by core
   std::atomic<std::size_t> tasks_left_ = 0;
   std::size_t dispatches_ = 0;
   Duration end_;

@@ -5,6 +5,7 @@
 #include "runtime/device/make_device.h"
 #include "runtime/machine/real_machine.h"
 #include "runtime/machine/virtual_machine.h"
+#include "runtime/measured.h"
 #include "runtime/model.h"
 #include "runtime/run.h"
 #include "runtime/task_runner.h"
@@ -93,6 +94,7 @@ struct Runtime::State {
   Trace trace;
   Duration length;
   bool device_lost = false;
+  std::optional<MeasuredOverheads> measured;
 
   std::atomic<bool> stop_requested = false;
   std::atomic<bool> running = false;
@@ -157,6 +159,20 @@ const DeviceProperties& Runtime::device() const {
 Admission Runtime::admit(WaitChoice wait) const {
   Admission admission =
       rtgpu::admit(state_->taskset, state_->policy, wait, state_->device->properties().memory, state_->undeclared);
+  state_->bounds.clear();
+  for (TaskIndex task = 0; task < state_->runners.size(); ++task) state_->bounds.push_back(admission.bound(task));
+  return admission;
+}
+
+Admission Runtime::admit_as_measured(WaitChoice wait) const {
+  if (!state_->measured) {
+    Admission admission;
+    admission.taskset = state_->taskset;
+    admission.errors = {refused("no measurements", "a run on a real machine, with `measure`")};
+    return admission;
+  }
+  Admission admission = rtgpu::admit(with_overheads(state_->taskset, *state_->measured), state_->policy, wait,
+                                     state_->device->properties().memory, state_->undeclared);
   state_->bounds.clear();
   for (TaskIndex task = 0; task < state_->runners.size(); ++task) state_->bounds.push_back(admission.bound(task));
   return admission;
@@ -315,6 +331,7 @@ Errors Runtime::State::execute(Duration time) {
   setup.horizon = time;
   if (scenario) setup.draws.emplace(*scenario);
   setup.trace_events = records() ? options.trace_events : 0;
+  setup.measures = options.measure;
   Errors errors;
   {
     Run run(*machine, *device, runners, std::move(setup));
@@ -329,6 +346,8 @@ Errors Runtime::State::execute(Duration time) {
     length = machine->now();
     device_lost = run.device_lost();
     trace = run.take_trace();
+    measured.reset();
+    if (options.measure && !options.virtual_time && errors.empty()) measured = run.measured(runners);
   }
   if (const auto* real = dynamic_cast<const RealMachine*>(machine.get())) realtime = real->realtime();
   if (errors.empty() && !options.trace.empty()) write_trace();

@@ -41,6 +41,7 @@ struct RuntimeOptions {
   // Events that a thread can record before they are collected; with a trace file or `keep_trace`.
   std::size_t trace_events = 1U << 16U;
   bool keep_trace = false;  // for Runtime::trace()
+  bool measure = false;     // for Runtime::admit_as_measured(); on a real machine
 };
 
 // What is wrong with a set-up.
@@ -96,6 +97,10 @@ class Runtime {
 
   // Whether every deadline holds under this policy, by the execution times that the tasks declare.
   Admission admit(WaitChoice wait = WaitChoice::file) const;
+
+  // The same for the machine as the last run found it, with `measure`: latencies and lost time are part of the bounds
+  // (runtime/measured.h), which are then those of report(). An error if nothing was measured.
+  Admission admit_as_measured(WaitChoice wait = WaitChoice::file) const;
 
   // Releases jobs for this long, and returns when the last job has ended. Infinite: until stop(), on a real machine.
   void run_for(Duration time);

@@ -76,6 +76,18 @@ void TaskRunner::run() {
   died.end();
 }
 
+Duration TaskRunner::overshoot() const {
+  if (body_ || setup_.wait == WaitMode::busy || setup_.lock_wait == LockWait::spin) return {};
+  Duration declared;
+  const GpuPolicy& policy = context_->arbiter.policy();
+  const Duration calls = context_->calls_take_their_cost ? policy.enter_cost() + policy.leave_cost() : Duration();
+  for (const Segment& segment : setup_.segments) {
+    if (const auto* cpu = std::get_if<CpuSegment>(&segment)) declared += cpu->time.max;
+    if (const auto* gpu = std::get_if<GpuSegment>(&segment)) declared += gpu->misc.max + calls;
+  }
+  return std::max(Duration(), statistics_.execution.max() - declared);
+}
+
 void TaskRunner::stop() {
   stopping_.store(true, std::memory_order_release);
   if (context_) context_->machine.notify(release_signal_);

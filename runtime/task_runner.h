@@ -53,6 +53,9 @@ class TaskRunner {
   TaskId id() const { return id_; }
   // After a run.
   const TaskStatistics& statistics() const { return statistics_; }
+  // By how much the execution of a job exceeded what its segments declare; 0 where that cannot be told: for functions
+  // of the user, and for tasks that wait busily or spin.
+  Duration overshoot() const;
   // During a run, from any thread.
   LiveCounts live() const {
     return {live_.jobs.load(std::memory_order_relaxed), live_.misses.load(std::memory_order_relaxed),

@@ -30,9 +30,8 @@ namespace {
 using rtgpu::Duration;
 
 rtgpu_status status_of(const rtgpu::Errors& errors) {
-  const bool all = std::all_of(errors.begin(), errors.end(), [](const rtgpu::Error& error) {
-    return error.code == rtgpu::ErrorCode::environment;
-  });
+  const bool all = std::all_of(errors.begin(), errors.end(),
+                               [](const rtgpu::Error& error) { return error.code == rtgpu::ErrorCode::environment; });
   return all ? RTGPU_ENVIRONMENT : RTGPU_BAD_SETUP;
 }
 
@@ -111,8 +110,7 @@ rtgpu_gpu_status status_of(rtgpu::GpuStatus status) {
 rtgpu_runtime* rtgpu_create(const rtgpu_options* options, char* error, size_t size) {
   std::unique_ptr<rtgpu_runtime> made;
   std::string why;
-  const rtgpu_status status =
-      guarded(why, [&] { made = std::make_unique<rtgpu_runtime>(options_of(options)); });
+  const rtgpu_status status = guarded(why, [&] { made = std::make_unique<rtgpu_runtime>(options_of(options)); });
   if (status != RTGPU_OK && error != nullptr && size > 0) {
     const std::size_t length = std::min(size - 1, why.size());
     std::memcpy(error, why.data(), length);
@@ -180,7 +178,11 @@ const char* rtgpu_report(rtgpu_runtime* runtime) {
 rtgpu_status rtgpu_task_report_of(rtgpu_runtime* runtime, size_t task, rtgpu_task_report* report) {
   return guarded(runtime->error, [&] {
     runtime->report = runtime->runtime.report();
-    const rtgpu::TaskReport& of = runtime->report.tasks.at(task);
+    if (task >= runtime->report.tasks.size()) {
+      throw rtgpu::SetupError({rtgpu::Error{rtgpu::ErrorCode::value, rtgpu::Place{}, "task " + std::to_string(task),
+                                            "one below " + std::to_string(runtime->report.tasks.size()), {}}});
+    }
+    const rtgpu::TaskReport& of = runtime->report.tasks[task];
     const rtgpu::TaskStatistics& seen = of.seen;
     *report = {of.name.c_str(),
                seen.jobs,

@@ -1,6 +1,6 @@
 /* The runtime for C, and for languages that call C: a thin layer over runtime/runtime.h, which says what everything
- * means. Times are nanoseconds. Functions that can fail return an rtgpu_status; rtgpu_last_error() then says what, where,
- * what was expected and what to do. Nothing throws. One thread sets a runtime up and runs it; rtgpu_stop() and
+ * means. Times are nanoseconds. Functions that can fail return an rtgpu_status; rtgpu_last_error() then says what,
+ * where, what was expected and what to do. Nothing throws. One thread sets a runtime up and runs it; rtgpu_stop() and
  * rtgpu_trigger() may be called from any thread and from signal handlers. */
 #ifndef RTGPU_C_RTGPU_H
 #define RTGPU_C_RTGPU_H
@@ -17,9 +17,9 @@ typedef struct rtgpu_job rtgpu_job;
 
 typedef enum rtgpu_status {
   RTGPU_OK = 0,
-  RTGPU_BAD_SETUP = 1,    /* what was asked for makes no sense, or does not fit */
-  RTGPU_ENVIRONMENT = 2,  /* the machine or its settings do not allow it */
-  RTGPU_DEFECT = 70       /* of rtgpu itself */
+  RTGPU_BAD_SETUP = 1,   /* what was asked for makes no sense, or does not fit */
+  RTGPU_ENVIRONMENT = 2, /* the machine or its settings do not allow it */
+  RTGPU_DEFECT = 70      /* of rtgpu itself */
 } rtgpu_status;
 
 /* How a call of a job ended; the order of rtgpu::GpuStatus. */

@@ -24,6 +24,7 @@ struct ThreadSetup {
   std::string name = {};
   std::size_t task = kNoTask;  // the task whose jobs it runs; each task has one thread
   int core = kNoCore;
+  int beside = kNoCore;      // of a thread of the runtime: the core that it shares a CPU with; none: any CPU
   int rank = 0;              // among all tasks, 0 the highest; compared on one core
   bool best_effort = false;  // ranks below every task that is not
   bool real_time = true;     // of a thread of the runtime: whether it has to run in time

@@ -115,7 +115,7 @@ Errors RealMachine::place_threads() {
                   "Let the process ask for its CPUs (sched_getaffinity)."}};
   }
   int cores = 0;
-  for (const auto& thread : threads_) cores = std::max(cores, thread->setup.core + 1);
+  for (const auto& thread : threads_) cores = std::max({cores, thread->setup.core + 1, thread->setup.beside + 1});
   if (cores > static_cast<int>(cpus.size()) && !options_.share_cores) {
     return {Error{ErrorCode::limit, Place{{}, "/platform/cpus", 0, 0}, fmt::format("tasks on {} cores", cores),
                   fmt::format("at most {}: as many as this process may use", cpus.size()),
@@ -123,7 +123,7 @@ Errors RealMachine::place_threads() {
   }
   int highest = 0;
   for (const auto& thread : threads_) {
-    const int core = thread->setup.core;
+    const int core = thread->setup.core != ThreadSetup::kNoCore ? thread->setup.core : thread->setup.beside;
     if (core == ThreadSetup::kNoCore) continue;
     thread->cpu = cpus[static_cast<std::size_t>(core) % cpus.size()];
     highest = std::max(highest, thread->cpu);

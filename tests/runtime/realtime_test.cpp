@@ -31,7 +31,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Memory stays unlocked in all tests: locking is for the whole process, and too much for a sanitizer.
-RealtimeOptions options_of(Scheduler scheduler) {
+RealtimeOptions asking_for(Scheduler scheduler) {
   RealtimeOptions options;
   options.scheduler = scheduler;
   options.lock_memory = false;
@@ -234,7 +234,7 @@ TEST(UsableCpus, AreThoseOfTheAffinity) {
   EXPECT_TRUE(std::ranges::count(cpus, sched_getcpu()) == 1);
   std::vector<int> pinned;
   in_thread([&] {
-    prepare_thread(options_of(Scheduler::normal), {"pinned", cpus.back(), 0});
+    prepare_thread(asking_for(Scheduler::normal), {"pinned", cpus.back(), 0});
     pinned = usable_cpus();
   });
   EXPECT_THAT(pinned, ElementsAre(cpus.back()));
@@ -242,14 +242,14 @@ TEST(UsableCpus, AreThoseOfTheAffinity) {
 }
 
 TEST(PrepareProcess, AsksForNothingRealTimeUnderTheDefaultScheduler) {
-  RealtimeOptions options = options_of(Scheduler::normal);
+  RealtimeOptions options = asking_for(Scheduler::normal);
   options.highest_priority = 1000;
   EXPECT_THAT(prepare_process(options), IsEmpty());
 }
 
 TEST(PrepareProcess, SaysWhetherTheSchedulerIsAllowed) {
   for (const Scheduler scheduler : {Scheduler::fifo, Scheduler::rr, Scheduler::deadline}) {
-    const auto items = prepare_process(options_of(scheduler));
+    const auto items = prepare_process(asking_for(scheduler));
     const RealtimeItem* allowed = find(items, "real-time scheduling");
     ASSERT_NE(allowed, nullptr);
     EXPECT_THAT(allowed->asked, testing::StartsWith(std::string(to_string(scheduler))));
@@ -261,7 +261,7 @@ TEST(PrepareProcess, SaysWhetherTheSchedulerIsAllowed) {
 }
 
 TEST(PrepareProcess, RefusesAPriorityOutOfRange) {
-  RealtimeOptions options = options_of(Scheduler::fifo);
+  RealtimeOptions options = asking_for(Scheduler::fifo);
   options.highest_priority = 98;
   const auto items = prepare_process(options);
   const RealtimeItem* item = find(items, "highest priority of a task");
@@ -272,7 +272,7 @@ TEST(PrepareProcess, RefusesAPriorityOutOfRange) {
 TEST(PrepareThread, GivesTheThreadItsName) {
   std::array<char, 32> name{};
   in_thread([&] {
-    prepare_thread(options_of(Scheduler::normal), {"camera-of-the-left", -1, 0});
+    prepare_thread(asking_for(Scheduler::normal), {"camera-of-the-left", -1, 0});
     pthread_getname_np(pthread_self(), name.data(), name.size());
   });
   EXPECT_STREQ(name.data(), "camera-of-the-l");
@@ -282,7 +282,7 @@ TEST(PrepareThread, RefusesACpuThatIsNotThere) {
   std::vector<RealtimeItem> items;
   std::vector<int> after;
   in_thread([&] {
-    items = prepare_thread(options_of(Scheduler::normal), {"far", 1'000'000, 0});
+    items = prepare_thread(asking_for(Scheduler::normal), {"far", 1'000'000, 0});
     after = usable_cpus();
   });
   const RealtimeItem* item = find(items, "CPU of far");
@@ -299,7 +299,7 @@ TEST(PrepareThread, SaysWhichPriorityIsInForce) {
     int policy = 0;
     sched_param parameters{};
     in_thread([&] {
-      items = prepare_thread(options_of(scheduler), {"camera", -1, 7});
+      items = prepare_thread(asking_for(scheduler), {"camera", -1, 7});
       policy = sched_getscheduler(0);
       sched_getparam(0, &parameters);
     });
@@ -320,8 +320,8 @@ TEST(PrepareThread, GivesBestEffortTheDefaultScheduler) {
     std::vector<RealtimeItem> items;
     in_thread([&] {
       // It need not start there.
-      prepare_thread(options_of(Scheduler::fifo), {"idle", -1, 3});
-      items = prepare_thread(options_of(scheduler), {"idle", -1, 0});
+      prepare_thread(asking_for(Scheduler::fifo), {"idle", -1, 3});
+      items = prepare_thread(asking_for(scheduler), {"idle", -1, 0});
       EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
     });
     const RealtimeItem* item = find(items, "priority of idle");
@@ -339,7 +339,7 @@ TEST(PrepareThread, NeedsThreeTimesForDeadlines) {
   requests[2].period.reset();
   for (const ThreadRequest& request : requests) {
     std::vector<RealtimeItem> items;
-    in_thread([&] { items = prepare_thread(options_of(Scheduler::deadline), request); });
+    in_thread([&] { items = prepare_thread(asking_for(Scheduler::deadline), request); });
     const RealtimeItem* item = find(items, "priority of dl");
     ASSERT_NE(item, nullptr);
     EXPECT_FALSE(item->ok);
@@ -355,7 +355,7 @@ TEST(PrepareThread, DoesNotPinWhatHasDeadlines) {
   std::vector<int> after;
   int policy = 0;
   in_thread([&] {
-    items = prepare_thread(options_of(Scheduler::deadline), {"dl", before.front(), 5, 1ms, 8ms, 10ms});
+    items = prepare_thread(asking_for(Scheduler::deadline), {"dl", before.front(), 5, 1ms, 8ms, 10ms});
     policy = sched_getscheduler(0);
     after = usable_cpus();
   });
@@ -373,7 +373,7 @@ TEST(PrepareThread, DoesNotPinWhatHasDeadlines) {
 
 TEST(PrepareThread, MakesTheStackPresent) {
   constexpr std::size_t kStack = 512UL * 1024;
-  RealtimeOptions options = options_of(Scheduler::normal);
+  RealtimeOptions options = asking_for(Scheduler::normal);
   options.prefault_stack = kStack;
   std::vector<RealtimeItem> items;
   std::size_t missing = 0;
@@ -395,7 +395,7 @@ TEST(PrepareThread, MakesTheStackPresent) {
 }
 
 TEST(PrepareThread, TouchesNoMoreStackThanThereIs) {
-  RealtimeOptions options = options_of(Scheduler::normal);
+  RealtimeOptions options = asking_for(Scheduler::normal);
   options.prefault_stack = std::size_t{1} << 40U;
   std::vector<RealtimeItem> items;
   in_thread([&] { items = prepare_thread(options, {"deep", -1, 0}); });
@@ -406,7 +406,7 @@ TEST(PrepareThread, TouchesNoMoreStackThanThereIs) {
 }
 
 TEST(PrepareThread, LeavesTheStackAloneIfNotAsked) {
-  RealtimeOptions options = options_of(Scheduler::normal);
+  RealtimeOptions options = asking_for(Scheduler::normal);
   options.prefault_stack = 0;
   std::vector<RealtimeItem> items;
   in_thread([&] { items = prepare_thread(options, {"flat", -1, 0}); });

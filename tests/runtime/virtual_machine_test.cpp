@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr Duration kNever = Duration::infinite();
+constexpr Duration kForever = Duration::infinite();
 
 // A machine, and what its threads noted: "name@time", in the order in which it happened.
 class VirtualMachineTest : public testing::Test {
@@ -142,7 +142,7 @@ TEST_F(VirtualMachineOf3, PreemptsASpinnerByAHigherOne) {
     note("high");
   });
   task("spinner", 0, 1, [&] {
-    EXPECT_TRUE(machine_.wait(signal, Waiting::spinning, kNever));
+    EXPECT_TRUE(machine_.wait(signal, Waiting::spinning, kForever));
     note("spinner");
     EXPECT_EQ(machine_.execution_time(), Duration(1ms));
   });
@@ -271,7 +271,7 @@ TEST_F(VirtualMachineOf3, OrdersWhatHappensAtOneTime) {
     note("timer of 1");
   });
   task("woken on 2", 2, 1, [&] {
-    EXPECT_TRUE(machine_.wait(signal, Waiting::suspended, kNever));
+    EXPECT_TRUE(machine_.wait(signal, Waiting::suspended, kForever));
     note("woken on 2");
   });
   task("end of 1", 1, 1, [&] {
@@ -307,7 +307,7 @@ TEST_F(VirtualMachineOf3, TakesTurnsByStepsOfTheSameMoment) {
 TEST_F(VirtualMachineTest, GivesTheCoreAwayAtAStep) {
   Signal signal;
   task("high", 0, 0, [&] {
-    EXPECT_TRUE(machine_.wait(signal, Waiting::suspended, kNever));
+    EXPECT_TRUE(machine_.wait(signal, Waiting::suspended, kForever));
     note("high");
   });
   task("low", 0, 1, [&] {
@@ -345,11 +345,11 @@ TEST_F(VirtualMachineTest, SaysWhoWaitsForEver) {
     ~AtEnd() { done = true; }
   };
   Signal signal;
-  service("device", [&] { machine_.wait(signal, Waiting::suspended, kNever); });
+  service("device", [&] { machine_.wait(signal, Waiting::suspended, kForever); });
   task("camera", 0, 0, [&] {
     const AtEnd at_end(unwound);
     machine_.spend(3ms);
-    machine_.wait(signal, Waiting::suspended, kNever);
+    machine_.wait(signal, Waiting::suspended, kForever);
     note("never");
   });
   task("done", 0, 1, [] {});
@@ -364,7 +364,7 @@ TEST_F(VirtualMachineTest, SaysWhoWaitsForEver) {
 
 TEST_F(VirtualMachineTest, EndsASpinnerThatSpinsForEver) {
   Signal signal;
-  task("spinner", 0, 0, [&] { machine_.wait(signal, Waiting::spinning, kNever); });
+  task("spinner", 0, 0, [&] { machine_.wait(signal, Waiting::spinning, kForever); });
   task("starved", 0, 1, [&] {
     machine_.spend(1ms);
     machine_.notify(signal);
@@ -404,7 +404,7 @@ TEST_F(VirtualMachineTest, PassesOnWhatAThreadThrows) {
 TEST_F(VirtualMachineTest, PassesOnWhyTheOthersWait) {
   Signal signal;
   task("faulty", 0, 0, [&] { throw std::runtime_error("lost the camera"); });
-  task("waits", 0, 1, [&] { machine_.wait(signal, Waiting::suspended, kNever); });
+  task("waits", 0, 1, [&] { machine_.wait(signal, Waiting::suspended, kForever); });
   EXPECT_THROW(machine_.run(), std::runtime_error);
 }
 

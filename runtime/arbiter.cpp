@@ -257,7 +257,8 @@ void Arbiter::serve(TraceRing& trace) {
 
 void Arbiter::note_device_latency(Duration due, Duration woke) {
   if (machine_.is_virtual()) return;
-  device_handling_.add(machine_.now() - woke);
+  const Duration executed = machine_.execution_time();
+  device_handling_.add(executed - std::exchange(device_executed_, executed));
   if (due > woke) return;
   device_latency_.add(woke - due);
   if (woke - due >= LatencySampler::kNoted) device_late_.add({due, woke - due});

@@ -75,7 +75,7 @@ class Arbiter final : public DeviceListener {
   // The thread of the device: tells the policy what the device does. Until stop_serving().
   void serve(TraceRing& trace);
   void stop_serving();
-  // How late serve() noticed events, and how long it took for them, on a real machine. After a run.
+  // How late serve() noticed events, and the CPU time that it took each time, on a real machine. After a run.
   const Histogram& device_latency() const { return device_latency_; }
   const Histogram& device_handling() const { return device_handling_; }
   const LatenessLog& device_late() const { return device_late_; }
@@ -145,6 +145,7 @@ class Arbiter final : public DeviceListener {
   Histogram device_latency_;  // of serve() alone, like the next two
   Histogram device_handling_;
   LatenessLog device_late_;
+  Duration device_executed_;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> lost_ = false;
 };

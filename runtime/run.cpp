@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,19 @@ std::vector<int> ranks_of(const Taskset& taskset) {
   std::vector<int> ranks(order.size());
   for (std::size_t rank = 0; rank < order.size(); ++rank) ranks[order[rank]] = static_cast<int>(rank);
   return ranks;
+}
+
+// What a job may need of its core, with a tenth more for what the runtime adds; nullopt: not declared.
+std::optional<Duration> declared_execution(const Task& task) {
+  Duration sum;
+  for (const Segment& segment : task.segments) {
+    const auto* gpu = std::get_if<GpuSegment>(&segment);
+    if (const auto* cpu = std::get_if<CpuSegment>(&segment)) sum += cpu->time.max;
+    if (gpu != nullptr) sum += gpu->misc.max;
+    if (gpu != nullptr && gpu->exec && task.wait == WaitMode::busy) sum += gpu->exec->max;
+  }
+  if (sum == Duration()) return std::nullopt;
+  return std::min(task.deadline, sum + Duration::nanoseconds(sum.count() / 10) + Duration::microseconds(100));
 }
 
 }  // namespace
@@ -87,6 +101,9 @@ void Run::start_tasks(std::span<const std::unique_ptr<TaskRunner>> runners) {
     thread.core = runner.setup().cpu;
     thread.rank = ranks[task];
     thread.best_effort = runner.setup().best_effort;
+    thread.execution = declared_execution(setup_.taskset->tasks[task]);
+    thread.deadline = runner.setup().deadline;
+    thread.period = runner.setup().period;
     machine_.start(std::move(thread), [this, &runner] {
       const Ends ends(*this);
       runner.run();

@@ -290,6 +290,9 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
   if (!errors.empty()) throw SetupError(errors);
   note_levels();
   note_equal_priorities();
+  if (options.realtime.scheduler == Scheduler::deadline && !options.virtual_time) {
+    notes.push_back("SCHED_DEADLINE: tasks are neither pinned nor boosted, so that no bound of the analysis holds");
+  }
 }
 
 void Runtime::State::note_levels() {

@@ -179,8 +179,11 @@ rtgpu_status rtgpu_task_report_of(rtgpu_runtime* runtime, size_t task, rtgpu_tas
   return guarded(runtime->error, [&] {
     runtime->report = runtime->runtime.report();
     if (task >= runtime->report.tasks.size()) {
-      throw rtgpu::SetupError({rtgpu::Error{rtgpu::ErrorCode::value, rtgpu::Place{}, "task " + std::to_string(task),
-                                            "one below " + std::to_string(runtime->report.tasks.size()), {}}});
+      throw rtgpu::SetupError({rtgpu::Error{rtgpu::ErrorCode::value,
+                                            rtgpu::Place{},
+                                            "task " + std::to_string(task),
+                                            "one below " + std::to_string(runtime->report.tasks.size()),
+                                            {}}});
     }
     const rtgpu::TaskReport& of = runtime->report.tasks[task];
     const rtgpu::TaskStatistics& seen = of.seen;

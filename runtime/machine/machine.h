@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace rtgpu {
@@ -27,7 +28,11 @@ struct ThreadSetup {
   int beside = kNoCore;      // of a thread of the runtime: the core that it shares a CPU with; none: any CPU
   int rank = 0;              // among all tasks, 0 the highest; compared on one core
   bool best_effort = false;  // ranks below every task that is not
-  bool real_time = true;     // of a thread of the runtime: whether it has to run in time
+  // Of a task, for schedulers that need it: the execution of a job, its relative deadline, and the period.
+  std::optional<Duration> execution = {};
+  std::optional<Duration> deadline = {};
+  std::optional<Duration> period = {};
+  bool real_time = true;  // of a thread of the runtime: whether it has to run in time
 };
 
 // How a thread waits.

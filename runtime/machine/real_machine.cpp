@@ -184,7 +184,13 @@ void RealMachine::assign_priorities() {
 void RealMachine::enter_thread(Thread& thread) {
   current = &thread;
   thread.tid = static_cast<pid_t>(syscall(SYS_gettid));
-  thread.granted = prepare_thread(options_, {thread.setup.name, thread.cpu, thread.priority});
+  RealtimeOptions options = options_;
+  // The runtime's own threads have no deadline.
+  const bool is_service = thread.setup.core == ThreadSetup::kNoCore;
+  if (options.scheduler == Scheduler::deadline && is_service) options.scheduler = Scheduler::fifo;
+  const ThreadSetup& setup = thread.setup;
+  thread.granted =
+      prepare_thread(options, {setup.name, thread.cpu, thread.priority, setup.execution, setup.deadline, setup.period});
   ready_.fetch_add(1, std::memory_order_acq_rel);
   futex_wake(ready_, 1);
   while (gate_.load(std::memory_order_acquire) == kClosed) futex_wait(gate_, kClosed, -1);

@@ -36,7 +36,8 @@ class VirtualMachine final : public Machine {
   // thread threw.
   Errors run() override;
   bool wait(Signal& signal, Waiting how, Duration until) override;
-  bool is_due(Duration until) const override { return until <= released_up_to_; }
+  // Timers of this moment fall due after the work that ends now; earlier ones have.
+  bool is_due(Duration until) const override { return until < now_ || until <= released_up_to_; }
   void spend(Duration time) override;
   void step() override;
   Duration execution_time() const override;

@@ -76,6 +76,20 @@ TEST_F(VirtualMachineTest, RunsBestEffortBelowAllOthers) {
   EXPECT_THAT(notes_, ElementsAre("low@2ms", "idle@3ms"));
 }
 
+// A wait for a time that is over is none, whether or not anything else happened at that time: nobody else gets the
+// core.
+TEST_F(VirtualMachineTest, WaitsForNoTimeThatIsOver) {
+  task("high", 0, 0, [&] {
+    machine_.spend(3ms);
+    EXPECT_TRUE(machine_.is_due(Duration(2ms)));
+    sleep_until(Duration(2ms));
+    note("high");
+  });
+  task("low", 0, 1, [&] { note("low"); });
+  EXPECT_THAT(machine_.run(), IsEmpty());
+  EXPECT_THAT(notes_, ElementsAre("high@3ms", "low@3ms"));
+}
+
 TEST_F(VirtualMachineTest, PreemptsWhenAHigherOneIsReleased) {
   std::vector<std::string> dispatches;
   machine_.on_dispatch([&](int core, std::size_t of) {

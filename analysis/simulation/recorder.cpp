@@ -54,11 +54,13 @@ void Recorder::core(std::size_t core, TaskIndex task, Duration now) {
   go_on(schedule_.cores, open, {open.core, task, now, now}, open.task != kNoTask, same, now);
 }
 
-void Recorder::gpu(TaskIndex task, bool switching, Duration now) {
-  const auto same = [](const GpuInterval& a, const GpuInterval& b) {
-    return a.task == b.task && a.switching == b.switching;
+void Recorder::gpu(TaskIndex task, bool switching, std::int64_t turn, Duration now) {
+  const bool same_turn = turn == open_turn_;
+  const auto same = [&](const GpuInterval& a, const GpuInterval& b) {
+    return same_turn && a.task == b.task && a.switching == b.switching;
   };
   go_on(schedule_.gpu, open_gpu_, {task, switching, now, now}, open_gpu_.task != kNoTask, same, now);
+  open_turn_ = turn;
 }
 
 void Recorder::copy(std::size_t engine, TaskIndex task, Duration now) {
@@ -76,7 +78,7 @@ void Recorder::finish(Duration now) {
     task(index, -1, 0, JobState::idle, false, now);
   }
   for (std::size_t index = 0; index < open_cores_.size(); ++index) core(index, kNoTask, now);
-  gpu(kNoTask, false, now);
+  gpu(kNoTask, false, open_turn_ + 1, now);
   for (std::size_t engine = 0; engine < open_copies_.size(); ++engine) copy(engine, kNoTask, now);
   schedule_.end = now;
   sort_by_begin(schedule_.tasks, [](const TaskInterval& interval) { return interval.task; });

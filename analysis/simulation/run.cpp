@@ -114,6 +114,7 @@ void Simulator::Run::reset(const Scenario& scenario) {
   on_gpu_ = kNone;
   switch_left_ = 0;
   turn_done_ = 0;
+  turns_ = 0;
   std::ranges::fill(copying_, kNone);
   copies_ = 0;
   std::ranges::fill(observation_.tasks, TaskObservation{});
@@ -178,7 +179,7 @@ void Simulator::Run::record() {
   for (std::size_t core = 0; core < running_.size(); ++core) {
     recorder_->core(core, running_[core] == kNone ? kNoTask : running_[core], now);
   }
-  recorder_->gpu(on_gpu_ == kNone ? kNoTask : on_gpu_, switch_left_ > 0, now);
+  recorder_->gpu(on_gpu_ == kNone ? kNoTask : on_gpu_, switch_left_ > 0, turns_, now);
   for (std::size_t engine = 0; engine < copying_.size(); ++engine) {
     recorder_->copy(engine, copying_[engine] == kNone ? kNoTask : copying_[engine], now);
   }

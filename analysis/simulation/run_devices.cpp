@@ -19,6 +19,7 @@ void Simulator::Run::follow_gpu() {
   on_gpu_ = gpu.runs == kNobody ? kNone : gpu.runs;
   switch_left_ = gpu.switches ? policy_->context_switch().count() : 0;
   turn_done_ = 0;
+  ++turns_;
   boundary_at_ = kNever;  // that of the work before may fall on the end of the switch
 }
 

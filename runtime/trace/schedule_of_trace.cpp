@@ -153,6 +153,7 @@ class Conversion {
       case TraceKind::begin:
         on_gpu_ = event.task;
         switching_ = event.kind == TraceKind::context_switch;
+        ++turns_;
         break;
       case TraceKind::preempt:
       case TraceKind::end:
@@ -191,7 +192,7 @@ class Conversion {
     }
     changed_tasks_.clear();
     changed_cores_.clear();
-    recorder_.gpu(on_gpu_, on_gpu_ != kNoTask && switching_, now);
+    recorder_.gpu(on_gpu_, on_gpu_ != kNoTask && switching_, turns_, now);
     for (std::size_t engine = 0; engine < copies_.size(); ++engine) recorder_.copy(engine, copies_[engine], now);
   }
 
@@ -205,6 +206,7 @@ class Conversion {
   TaskIndex boosted_ = kNoTask;
   TaskIndex on_gpu_ = kNoTask;
   bool switching_ = false;
+  std::int64_t turns_ = 0;
   std::array<TaskIndex, kMaxCopyEngines> copies_{};
 
   Recorder recorder_;

@@ -64,9 +64,6 @@ class Reader {
         schedule_.cores, [](const CoreInterval& each) { return each.core; },
         [](const CoreInterval& each) { return each.task; });
     join(
-        schedule_.gpu, [](const GpuInterval&) { return 0; },
-        [](const GpuInterval& each) { return std::tuple(each.task, each.switching); });
-    join(
         schedule_.copies, [](const CopyInterval& each) { return each.engine; },
         [](const CopyInterval& each) { return each.task; });
     return schedule_;

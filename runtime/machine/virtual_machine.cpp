@@ -69,6 +69,7 @@ Errors VirtualMachine::run() {
   for (const auto& thread : threads_) resume(*thread);
   settle();
   while (!all_ended()) {
+    deliver();
     const Duration next = next_event();
     if (next.is_infinite()) return stuck();
     advance(next);
@@ -154,10 +155,19 @@ void VirtualMachine::boost(std::size_t task) {
   }
 }
 
+// From any thread, also from one that is none of the machine's, and in a signal handler: what it means for threads is
+// found out when the machine goes on.
 void VirtualMachine::notify(Signal& signal) {
   signal.word.store(Signal::kSet, std::memory_order_release);
+  any_notified_.store(true, std::memory_order_release);
+}
+
+void VirtualMachine::deliver() {
+  if (!any_notified_.load(std::memory_order_relaxed) || !any_notified_.exchange(false, std::memory_order_acq_rel))
+    return;
   for (const auto& thread : threads_) {
-    if (thread->signal != &signal) continue;
+    if (thread->signal == nullptr || thread->notified) continue;
+    if (thread->signal->word.load(std::memory_order_acquire) != Signal::kSet) continue;
     thread->notified = true;
     if (!is_service(*thread)) {
       thread->state = State::ready;
@@ -181,6 +191,7 @@ void VirtualMachine::resume(Thread& thread) {
   thread.go.release();
   machine_goes_.acquire();
   current_ = nullptr;
+  deliver();
   if (!is_service(thread)) touch(thread);
 }
 

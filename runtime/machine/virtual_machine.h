@@ -4,6 +4,7 @@
 
 #include "runtime/machine/machine.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -75,6 +76,7 @@ class VirtualMachine final : public Machine {
   static bool can_go_on(const Thread& thread);
   void resume(Thread& thread);
   void yield();
+  void deliver();
   void touch(const Thread& thread);
   void dispatch(std::size_t core);
   void settle();
@@ -95,7 +97,8 @@ class VirtualMachine final : public Machine {
   std::vector<Thread*> running_;               // by core
   std::vector<Thread*> told_running_;
   std::vector<char> touched_;
-  Thread* current_ = nullptr;  // whose code runs now; none: the machine's own
+  std::atomic<bool> any_notified_ = false;  // since it was last looked at
+  Thread* current_ = nullptr;               // whose code runs now; none: the machine's own
   std::size_t boosted_ = kNoTask;
   Duration now_;
   Duration released_up_to_ = Duration::nanoseconds(-1);  // timers up to here have been looked at

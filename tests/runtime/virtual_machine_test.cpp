@@ -5,6 +5,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,24 @@ TEST_F(VirtualMachineTest, TakesASignalThatIsSetAlready) {
   });
   EXPECT_THAT(machine_.run(), IsEmpty());
   EXPECT_THAT(notes_, ElementsAre("past@1ms", "late@2ms"));
+}
+
+// As of a thread that has nothing to do with the machine, and of a signal handler.
+TEST_F(VirtualMachineTest, TakesANotificationFromOutside) {
+  Signal signal;
+  bool done = false;
+  std::thread outside;
+  task("waiter", 0, 0, [&] {
+    EXPECT_TRUE(machine_.wait(signal, Waiting::suspended, kNever));
+    done = true;
+  });
+  task("busy", 0, 1, [&] {
+    outside = std::thread([&] { machine_.notify(signal); });
+    while (!done) machine_.spend(1ms);
+  });
+  EXPECT_THAT(machine_.run(), IsEmpty());
+  outside.join();
+  EXPECT_TRUE(done);
 }
 
 TEST_F(VirtualMachineTest, BoostsAboveHigherOnes) {

@@ -148,6 +148,14 @@ void Runtime::add_taskset(const Taskset& taskset, std::optional<Scenario> scenar
   state_->scenario = std::move(scenario);
 }
 
+std::size_t Runtime::task_count() const {
+  return state_->handles.size();
+}
+
+const TaskHandle& Runtime::task(std::size_t index) const {
+  return state_->handles.at(index);
+}
+
 const Taskset& Runtime::taskset() const {
   return state_->taskset;
 }

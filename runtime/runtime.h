@@ -91,6 +91,10 @@ class Runtime {
   // times and execution times are drawn from it, otherwise jobs take their worst case from 0 on.
   void add_taskset(const Taskset& taskset, std::optional<Scenario> scenario = {});
 
+  // Those that were added, in that order. Task `index` is below `task_count()`.
+  std::size_t task_count() const;
+  const TaskHandle& task(std::size_t index) const;
+
   // The tasks and the platform, as the analysis sees them.
   const Taskset& taskset() const;
   const DeviceProperties& device() const;

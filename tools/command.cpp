@@ -4,6 +4,7 @@
 #include "tools/analyze.h"
 #include "tools/falsify.h"
 #include "tools/generate.h"
+#include "tools/run.h"
 #include "tools/simulate.h"
 
 #include <algorithm>
@@ -17,14 +18,12 @@ namespace rtgpu {
 namespace {
 
 constexpr std::array kCommands = {
-    Command{"analyze", declare_analyze},
-    Command{"simulate", declare_simulate},
-    Command{"falsify", declare_falsify},
-    Command{"generate", declare_generate},
+    Command{"analyze", declare_analyze},   Command{"simulate", declare_simulate}, Command{"falsify", declare_falsify},
+    Command{"generate", declare_generate}, Command{"run", declare_run},
 };
 
-constexpr std::array<std::string_view, 8> kNotThereYet = {
-    "sweep", "plan", "run", "calibrate", "profile", "doctor", "report", "convert",
+constexpr std::array<std::string_view, 7> kNotThereYet = {
+    "sweep", "plan", "calibrate", "profile", "doctor", "report", "convert",
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {

@@ -24,6 +24,7 @@ constexpr std::string_view kDescription = "Real-time tasks that use GPUs: is eve
 constexpr std::string_view kExamples = R"(Examples:
   rtgpu analyze case.json
   rtgpu simulate case.json --policy gcaps --gantt case.svg
+  rtgpu run case.json --policy gcaps --duration 10s
   rtgpu falsify --preset gcaps-table3 --count 100
   rtgpu analyze --help
 

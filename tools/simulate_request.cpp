@@ -2,11 +2,10 @@
 
 #include "tools/choice.h"
 #include "tools/option_values.h"
+#include "tools/output_file.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,22 +67,6 @@ Error file_error(std::string_view option, std::string found, std::string expecte
   return error;
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  return a == b || std::filesystem::equivalent(a, b, ignored);
-}
-
-// A picture or trace destroys neither the input nor the other.
-void check_recording(std::string_view option, const std::string& file, const SimulateArguments& arguments,
-                     Errors& errors) {
-  if (file.empty()) return;
-  if (file == "-") {
-    errors.push_back(file_error(option, "-", "the name of a file", "The results go to standard output."));
-  } else if (is_same_file(file, arguments.file)) {
-    errors.push_back(file_error(option, fmt::format("'{}', the taskset", file), "another file"));
-  }
-}
-
 std::optional<Format> chosen_format(const std::string& word, Errors& errors) {
   if (word.empty()) return std::nullopt;
   return value_or_report(
@@ -128,8 +111,8 @@ Result<SimulateRequest> make_request(const SimulateArguments& arguments) {
       value_or_report(choose<Execution>("--execution", arguments.execution,
                                         {{"worst", Execution::worst}, {"random", Execution::random}}),
                       errors);
-  check_recording("--trace", arguments.trace, arguments, errors);
-  check_recording("--gantt", arguments.gantt, arguments, errors);
+  check_output_file("--trace", arguments.trace, arguments.file, errors);
+  check_output_file("--gantt", arguments.gantt, arguments.file, errors);
   if (!arguments.gantt.empty() && arguments.gantt == arguments.trace) {
     errors.push_back(file_error("--gantt", "the file of --trace", "another file"));
   }

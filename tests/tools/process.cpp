@@ -101,7 +101,7 @@ Channel output_channel(OutputTo output) {
   return {};
 }
 
-// How a child is started: its standard streams, its folder, and SIGPIPE as usual although it is ignored here.
+// How a child is started: its standard streams, its folder, and signals as usual although some are ignored here.
 class SpawnSetup {
  public:
   SpawnSetup() {
@@ -109,7 +109,8 @@ class SpawnSetup {
     posix_spawnattr_init(&attributes_);
     sigset_t defaults;
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
+    // Also what is ignored by programs in the background.
+    for (const int signal : {SIGPIPE, SIGINT, SIGTERM}) sigaddset(&defaults, signal);
     posix_spawnattr_setsigdefault(&attributes_, &defaults);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
   }
@@ -156,8 +157,9 @@ class Conversation {
     if (input_.empty()) in_.reset();
   }
 
-  // Until both outputs have ended; false if that takes too long.
-  bool hold(ProcessResult& result) {
+  // Until both outputs have ended; false if that takes too long. `heard` is called whenever there is more.
+  template <class Heard>
+  bool hold(ProcessResult& result, Heard heard) {
     const Clock::time_point end = Clock::now() + kPatience;
     while (out_.get() >= 0 || err_.get() >= 0) {
       // A negative descriptor is skipped by poll.
@@ -167,6 +169,7 @@ class Conversation {
       if (ready[0].revents != 0) feed();
       if (ready[1].revents != 0) drain(out_, result.out);
       if (ready[2].revents != 0) drain(err_, result.err);
+      heard();
       if (Clock::now() > end) return false;
     }
     return true;
@@ -222,7 +225,13 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
 
   ProcessResult result;
   Conversation conversation(std::move(in.ours), std::move(out.ours), std::move(err.ours), options.input);
-  if (!conversation.hold(result)) kill(pid, SIGKILL);
+  bool to_interrupt = !options.interrupt_after.empty();
+  const auto heard = [&] {
+    if (!to_interrupt || result.err.find(options.interrupt_after) == std::string::npos) return;
+    kill(pid, SIGINT);
+    to_interrupt = false;
+  };
+  if (!conversation.hold(result, heard)) kill(pid, SIGKILL);
   result.status = wait_for(pid);
   return result;
 }

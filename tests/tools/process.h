@@ -19,6 +19,7 @@ struct ProcessOptions {
   std::string input = {};      // given on standard input, through a pipe
   std::string directory = {};  // to run in; empty: this one
   OutputTo output = OutputTo::pipe;
+  std::string interrupt_after = {};  // once standard error holds this, the process gets a SIGINT; empty: none
 };
 
 struct ProcessResult {

@@ -67,6 +67,14 @@ std::string count_of(std::size_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
+std::string contents_of(const Taskset& taskset) {
+  const auto best_effort = static_cast<std::size_t>(
+      std::count_if(taskset.tasks.begin(), taskset.tasks.end(), [](const Task& task) { return task.best_effort; }));
+  std::string text = count_of(taskset.tasks.size() - best_effort, "real-time task");
+  if (best_effort > 0) text += fmt::format(", {} best-effort", best_effort);
+  return text + ", " + count_of(static_cast<std::size_t>(taskset.platform.cpus), "core");
+}
+
 std::string messages(const Errors& errors) {
   std::string all;
   for (const Error& error : errors) all.append(all.empty() ? "" : "\n").append(to_string(error));

@@ -61,6 +61,8 @@ std::vector<std::string> notes(const LoadedTaskset& loaded);
 
 // "1 core", "2 cores".
 std::string count_of(std::size_t count, std::string_view thing);
+// "3 real-time tasks, 1 best-effort, 2 cores"
+std::string contents_of(const Taskset& taskset);
 
 // What the errors say, a line each.
 std::string messages(const Errors& errors);

@@ -2,7 +2,6 @@
 #include "tools/format/simulation.h"
 #include "tools/format/text_table.h"
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -12,14 +11,9 @@ namespace rtgpu {
 namespace {
 
 std::string title(const SimulationReport& report) {
-  const Taskset& taskset = report.loaded.taskset;
-  const auto best_effort = static_cast<std::size_t>(
-      std::count_if(taskset.tasks.begin(), taskset.tasks.end(), [](const Task& task) { return task.best_effort; }));
   std::string text = printable(report.id.source);
   if (report.id.one_of_many) text += fmt::format(", document {}", report.id.index);
-  text += ": " + count_of(taskset.tasks.size() - best_effort, "real-time task");
-  if (best_effort > 0) text += fmt::format(", {} best-effort", best_effort);
-  return text + ", " + count_of(static_cast<std::size_t>(taskset.platform.cpus), "core");
+  return text + ": " + contents_of(report.loaded.taskset);
 }
 
 // "counterexample: low takes 20, more than its bound of 15 (published analysis of gcaps)"

@@ -3,7 +3,6 @@
 #include "tools/format/printable.h"
 #include "tools/format/text_table.h"
 
-#include <algorithm>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -19,13 +18,7 @@ std::string name_of(const DocumentId& id) {
 }
 
 std::string title(const DocumentReport& report) {
-  const Taskset& taskset = report.loaded.taskset;
-  const auto best_effort = static_cast<std::size_t>(
-      std::count_if(taskset.tasks.begin(), taskset.tasks.end(), [](const Task& task) { return task.best_effort; }));
-  std::string text =
-      fmt::format("{}: {}", name_of(report.id), count_of(taskset.tasks.size() - best_effort, "real-time task"));
-  if (best_effort > 0) text += fmt::format(", {} best-effort", best_effort);
-  return text + ", " + count_of(static_cast<std::size_t>(taskset.platform.cpus), "core");
+  return fmt::format("{}: {}", name_of(report.id), contents_of(report.loaded.taskset));
 }
 
 // "gcaps, suspend, published (not a guarantee)"

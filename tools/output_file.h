@@ -1,0 +1,29 @@
+// Files that a command writes besides standard output.
+#pragma once
+
+#include "rtgpu/error.h"
+
+#include <string>
+#include <string_view>
+
+namespace rtgpu {
+
+// Adds an error if `file`, the value of an option, is standard output or the input; empty: none is written.
+void check_output_file(std::string_view option, const std::string& file, const std::string& input, Errors& errors);
+
+// A file that is written at the end of long work: whether it can be is found out at the beginning. One that was made
+// here, and is still empty at the end, is removed.
+class ReservedFile {
+ public:
+  // Empty: none. Throws std::system_error with the name if it cannot be written.
+  explicit ReservedFile(std::string name);
+  ~ReservedFile();
+  ReservedFile(const ReservedFile&) = delete;
+  ReservedFile& operator=(const ReservedFile&) = delete;
+
+ private:
+  std::string name_;
+  bool made_ = false;
+};
+
+}  // namespace rtgpu

@@ -138,6 +138,21 @@ class Charger {
 
 }  // namespace
 
+std::string describe(const MeasuredOverheads& measured, Duration window) {
+  const auto text = [](Duration time) { return to_milliseconds(Duration::microseconds((time.count() + 999) / 1000)); };
+  Duration wake_up;
+  for (const Duration each : measured.wake_up) wake_up = std::max(wake_up, each);
+  Duration lost;
+  for (const auto& of_core : measured.lost) lost = std::max(lost, lost_in_window(of_core, window));
+  Duration overshoot;
+  for (const Duration each : measured.overshoot) overshoot = std::max(overshoot, each);
+  return fmt::format(
+      "waking up {} ms, noticing an event of the device {} ms, handling one {} ms, a job beyond its declared execution "
+      "{} ms, time lost on a core in any {} ms {} ms",
+      text(wake_up), text(measured.device_latency), text(measured.device_handling), text(overshoot), text(window),
+      text(lost));
+}
+
 Taskset with_overheads(const Taskset& taskset, const MeasuredOverheads& measured) {
   return Charger(taskset, measured).charge();
 }

@@ -28,6 +28,9 @@ struct MeasuredOverheads {
   bool complete = true;                     // every lost time could be noted
 };
 
+// "waking up takes up to 0.085 ms, ...": for a reader. `window` is what lost time is said for.
+std::string describe(const MeasuredOverheads& measured, Duration window);
+
 // The tasks of `taskset`, in its order and under the same names, with the overheads in their times; after them, for
 // each core, tasks of the highest priority that stand for lost time and for the device's thread. For a valid taskset.
 Taskset with_overheads(const Taskset& taskset, const MeasuredOverheads& measured);

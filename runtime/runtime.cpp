@@ -54,6 +54,18 @@ std::unique_ptr<Device> device_named(const RuntimeOptions& options) {
   return std::move(*made);
 }
 
+// Leaves out what is not of the first `count` tasks.
+void forget_tasks_from(Admission& admission, std::size_t count) {
+  admission.schedulable = admission.errors.empty() && admission.analysis;
+  if (!admission.analysis) return;
+  AnalysisResult& analysis = *admission.analysis;
+  std::erase_if(analysis.tasks, [count](const TaskResult& task) { return task.task >= count; });
+  std::erase_if(analysis.gpu_priority_order, [count](TaskIndex task) { return task >= count; });
+  if (analysis.stream_levels.size() > count) analysis.stream_levels.resize(count);
+  analysis.schedulable = std::ranges::all_of(analysis.tasks, [](const TaskResult& task) { return task.schedulable(); });
+  admission.schedulable = admission.schedulable && analysis.schedulable;
+}
+
 }  // namespace
 
 SetupError::SetupError(Errors errors) : std::runtime_error(text_of(errors)), errors_(std::move(errors)) {}
@@ -172,6 +184,10 @@ Admission Runtime::admit(WaitChoice wait) const {
   return admission;
 }
 
+const std::optional<MeasuredOverheads>& Runtime::measured() const {
+  return state_->measured;
+}
+
 Admission Runtime::admit_as_measured(WaitChoice wait) const {
   if (!state_->measured) {
     Admission admission;
@@ -181,6 +197,10 @@ Admission Runtime::admit_as_measured(WaitChoice wait) const {
   }
   Admission admission = rtgpu::admit(with_overheads(state_->taskset, *state_->measured), state_->policy, wait,
                                      state_->device->properties().memory, state_->undeclared);
+  if (!state_->measured->complete) {
+    admission.errors.push_back(refused("more lost time than could be noted", "a machine that is late less often"));
+  }
+  forget_tasks_from(admission, state_->runners.size());
   state_->bounds.clear();
   for (TaskIndex task = 0; task < state_->runners.size(); ++task) state_->bounds.push_back(admission.bound(task));
   return admission;

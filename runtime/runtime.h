@@ -15,6 +15,7 @@
 #include "runtime/device/device.h"
 #include "runtime/job.h"
 #include "runtime/machine/realtime.h"
+#include "runtime/measured.h"
 #include "runtime/run_report.h"
 #include "runtime/task_setup.h"
 #include "runtime/trace/trace.h"
@@ -104,6 +105,7 @@ class Runtime {
 
   // The same for the machine as the last run found it, with `measure`: latencies and lost time are part of the bounds
   // (runtime/measured.h), which are then those of report(). An error if nothing was measured.
+  const std::optional<MeasuredOverheads>& measured() const;
   Admission admit_as_measured(WaitChoice wait = WaitChoice::file) const;
 
   // Releases jobs for this long, and returns when the last job has ended. Infinite: until stop(), on a real machine.

@@ -34,9 +34,9 @@ task. In virtual time a run is deterministic, as fast as it can be, and needs no
 privileges; in real time it needs those for the scheduler, a core of its own for
 each of the taskset, and locked memory, and is refused without.
 
-The bounds are those of rtgpu analyze for the policy. That none was exceeded is
-no guarantee, and those of a run in real time hold for what the taskset declares
-of overheads. Results go to standard output, everything else to standard error.
+The bounds are those of rtgpu analyze for the policy; in real time they count
+what the run measured of the machine as well (waking up, time lost to others), so
+that they hold as far as the machine gets no worse. Results go to standard output, everything else to standard error.
 Times in JSON and CSV are nanoseconds, in tables milliseconds. Open a trace in
 https://ui.perfetto.dev or chrome://tracing.
 

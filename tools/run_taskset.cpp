@@ -100,6 +100,7 @@ RuntimeOptions runtime_options(const RunRequest& request, const Taskset& taskset
   options.gpu = taskset.platform.gpus.front();
   options.realtime = request.realtime;
   options.virtual_time = request.virtual_time;
+  options.measure = !request.virtual_time && !request.realtime.share_cores;
   return options;
 }
 
@@ -148,6 +149,7 @@ class TasksetRun {
 
  private:
   bool find_bounds();
+  void find_bounds_as_measured();
   // Returns when it has ended; ExitStatus::environment if its trace could not be written.
   ExitStatus execute();
   std::string live_text(std::chrono::steady_clock::time_point start) const;
@@ -179,6 +181,7 @@ TasksetRun::TasksetRun(const RunRequest& request, LoadedTaskset loaded, const st
 ExitStatus TasksetRun::run(StandardOutput& output) {
   if (!find_bounds()) return ExitStatus::usage;
   const ExitStatus written = execute();
+  find_bounds_as_measured();
   result_.report = runtime_.report();
   for (const std::string& note : result_.report.notes) result_.notes.push_back(note);
   const Format format = format_of(request_, output);
@@ -198,6 +201,7 @@ bool TasksetRun::find_bounds() {
   }
   Admission admission = runtime_.admit();
   for (std::size_t task = 0; task < bounds_.size(); ++task) bounds_[task] = admission.bound(task);
+  result_.declared_bounds = bounds_;
   result_.analysis = std::move(admission.analysis);
   if (!admission.errors.empty()) {
     for (Error& error : admission.errors) error.place.source = result_.source;
@@ -208,6 +212,17 @@ bool TasksetRun::find_bounds() {
     for (const Error& error : admission.errors) result_.notes.push_back("no bounds: " + to_string(error));
   }
   return true;
+}
+
+// What the machine took meanwhile is part of what has to hold. Does nothing where nothing was measured.
+void TasksetRun::find_bounds_as_measured() {
+  if (!runtime_.measured()) return;
+  Duration window;
+  for (const Task& task : result_.loaded.taskset.tasks) window = std::max(window, task.deadline);
+  result_.notes.push_back("bounds count what the machine took: " + describe(*runtime_.measured(), window));
+  Admission admission = runtime_.admit_as_measured();
+  for (const Error& error : admission.errors) result_.notes.push_back("no bounds: " + to_string(error));
+  result_.analysis = std::move(admission.analysis);
 }
 
 ExitStatus TasksetRun::execute() {

@@ -77,9 +77,14 @@ Json answer_of(const RunResult& result) {
   const RunOverheads overheads = overheads_of(result.report);
   object["overheads"] = {{"grant", to_json(overheads.grant)}, {"completion", to_json(overheads.completion)}};
   object["tasks"] = Json::array();
-  for (const TaskReport& task : result.report.tasks) {
-    object["tasks"].push_back(to_json(task));
-    if (result.report.policy == Policy::stream_priority) object["tasks"].back()["stream_level"] = task.stream_level;
+  for (std::size_t index = 0; index < result.report.tasks.size(); ++index) {
+    const TaskReport& report = result.report.tasks[index];
+    Json task = to_json(report);
+    if (index < result.declared_bounds.size()) {
+      task["declared_bound_ns"] = number_or_null(result.declared_bounds[index]);
+    }
+    if (result.report.policy == Policy::stream_priority) task["stream_level"] = report.stream_level;
+    object["tasks"].push_back(std::move(task));
   }
   return object;
 }

@@ -28,6 +28,8 @@ struct RunResult {
   bool shares_cores = false;  // so no bound is claimed
   bool interrupted = false;
   std::optional<AnalysisResult> analysis;  // none: no bounds
+  // By task, by what the taskset declares alone; those of `report` may count what was measured too.
+  std::vector<std::optional<Duration>> declared_bounds;
   std::vector<std::string> notes;          // what else a user should be told
   RunReport report;                        // its tasks are those of the taskset, in that order
 

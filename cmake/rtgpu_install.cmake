@@ -13,7 +13,13 @@ set(rtgpu_public_headers
     analysis/falsification/attack.h analysis/falsification/counterexample.h
     analysis/simulation/chrome_trace.h analysis/simulation/gantt.h analysis/simulation/scenario.h
     analysis/simulation/schedule.h analysis/simulation/schedule_check.h analysis/simulation/simulator.h
-    analysis/simulation/trials.h)
+    analysis/simulation/trials.h
+    runtime/admission.h runtime/gpu_status.h runtime/histogram.h runtime/job.h runtime/latency_sampler.h
+    runtime/measured.h runtime/run_report.h runtime/runtime.h runtime/statistics.h runtime/stream.h runtime/task_setup.h
+    runtime/c/rtgpu.h
+    runtime/device/device.h runtime/device/make_device.h runtime/device/slicing.h runtime/device/work.h
+    runtime/machine/machine.h runtime/machine/realtime.h runtime/machine/signal.h
+    runtime/trace/schedule_of_trace.h runtime/trace/trace.h runtime/trace/trace_event.h runtime/trace/trace_ring.h)
 # As the sources write them, #include "analysis/analysis.h", under a folder that is this project's alone.
 foreach(header IN LISTS rtgpu_public_headers)
   cmake_path(GET header PARENT_PATH folder)
@@ -21,7 +27,7 @@ foreach(header IN LISTS rtgpu_public_headers)
 endforeach()
 
 # Shared libraries find each other, and the command finds them, wherever the whole is moved to.
-set_target_properties(rtgpu_core rtgpu_taskset rtgpu_analysis PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(rtgpu_core rtgpu_taskset rtgpu_analysis rtgpu_runtime PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET rtgpu_tool)
   file(RELATIVE_PATH libraries_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(rtgpu_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_bin}")
@@ -33,7 +39,7 @@ if(BUILD_SHARED_LIBS)
   set(rtgpu_pc_requires "")
   set(rtgpu_pc_requires_private "fmt")
 else()
-  set(rtgpu_find_dependencies "include(CMakeFindDependencyMacro)\nfind_dependency(fmt)")
+  set(rtgpu_find_dependencies "include(CMakeFindDependencyMacro)\nfind_dependency(fmt)\nfind_dependency(Threads)")
   set(rtgpu_pc_requires "fmt")
   set(rtgpu_pc_requires_private "")
 endif()

@@ -1,6 +1,8 @@
-// What a user of the installed libraries writes: reads a taskset, analyses it, prints a bound a line.
+// What a user of the installed libraries writes: reads a taskset, analyses it and prints a bound a line; then runs it in
+// virtual time, and prints the longest responses.
 #include "analysis/analysis.h"
 #include "rtgpu/error.h"
+#include "runtime/runtime.h"
 #include "taskset/json.h"
 
 #include <iostream>
@@ -34,6 +36,17 @@ int main() {
   for (const rtgpu::TaskResult& task : result->tasks) {
     std::cout << loaded->taskset.tasks[task.task].name << ": "
               << (task.bound ? to_string(*task.bound) : "no bound, " + task.reason) << '\n';
+  }
+
+  rtgpu::RuntimeOptions options;
+  options.policy = "gcaps";
+  options.gpu = loaded->taskset.platform.gpus.front();
+  options.virtual_time = true;
+  rtgpu::Runtime runtime(options);
+  runtime.add_taskset(loaded->taskset);
+  runtime.run_for(rtgpu::Duration::milliseconds(60));
+  for (const rtgpu::TaskReport& task : runtime.report().tasks) {
+    std::cout << task.name << " ran in " << to_string(task.seen.response.max()) << '\n';
   }
   return 0;
 }

@@ -34,46 +34,60 @@ Arbiter::Arbiter(Machine& machine, Device& device, std::unique_ptr<GpuPolicy> po
   }
 }
 
+// The two calls of a segment differ in these alone.
+struct Arbiter::Call {
+  Decision (GpuPolicy::*ask)(TaskId);
+  Decision (GpuPolicy::*end)(TaskId);
+  TraceKind asks;
+  TraceKind ends;
+};
+
 GpuStatus Arbiter::enter(const JobPlace& place, Duration call_time, Duration until, TraceRing& trace) {
-  if (is_lost()) return GpuStatus::device_lost;
-  const TaskId task = place.task;
-  Wakes wakes;
-  bool granted = false;
-  {
-    const std::lock_guard guard(lock_);
-    const Duration now = machine_.now();
-    const Decision decision = policy_->enter(task);
-    if (decision.misuse != Misuse::none) return status_of(decision.misuse);
-    TaskState& state = tasks_[task];
-    state.place = place;
-    state.news.store(News::none, std::memory_order_relaxed);
-    trace_of(task, TraceKind::enter, now, trace);
-    granted = decision.granted == task;
-    apply(decision, task, now, trace, wakes);
-    if (granted && call_time == Duration() && !machine_.is_virtual()) {
-      trace_of(task, TraceKind::inside, now, trace);
-      apply(policy_->entered(task), task, now, trace, wakes);
-      granted = false;
-      call_time = Duration::infinite();  // it is over
-    }
-  }
-  wake(wakes);
-  if (call_time.is_infinite()) return GpuStatus::ok;
-  if (!granted && !wait_for_grant(task, until)) return give_up_waiting(place, trace);
-  spend_call(call_time, !granted);
-  return finish_enter(place, trace);
+  constexpr Call kEnter{&GpuPolicy::enter, &GpuPolicy::entered, TraceKind::enter, TraceKind::inside};
+  return call(kEnter, place, call_time, until, trace);
 }
 
-GpuStatus Arbiter::finish_enter(const JobPlace& place, TraceRing& trace) {
+GpuStatus Arbiter::leave(const JobPlace& place, Duration call_time, TraceRing& trace) {
+  constexpr Call kLeave{&GpuPolicy::leave, &GpuPolicy::left, TraceKind::leave, TraceKind::left};
+  return call(kLeave, place, call_time, Duration::infinite(), trace);
+}
+
+GpuStatus Arbiter::call(const Call& call, const JobPlace& place, Duration call_time, Duration until, TraceRing& trace) {
+  if (is_lost()) return GpuStatus::device_lost;
   Wakes wakes;
+  bool granted = false;
+  bool is_over = false;
   {
     const std::lock_guard guard(lock_);
     const Duration now = machine_.now();
-    trace_of(place.task, TraceKind::inside, now, trace);
-    apply(policy_->entered(place.task), place.task, now, trace, wakes);
+    const Decision decision = (*policy_.*call.ask)(place.task);
+    if (decision.misuse != Misuse::none) return status_of(decision.misuse);
+    tasks_[place.task].place = place;
+    tasks_[place.task].news.store(News::none, std::memory_order_relaxed);
+    trace_of(place.task, call.asks, now, trace);
+    granted = decision.granted == place.task;
+    apply(decision, place.task, now, trace, wakes);
+    // A call that takes no time is over at once: no need to take the lock again. In virtual time it is a step of its
+    // own.
+    is_over = granted && call_time == Duration() && !machine_.is_virtual();
+    if (is_over) end_call(call, place.task, now, trace, wakes);
   }
   wake(wakes);
+  if (is_over) return GpuStatus::ok;
+  if (!granted && !wait_for_grant(place.task, until)) return give_up_waiting(place, trace);
+  spend_call(call_time, !granted);
+  Wakes wakes_at_end;
+  {
+    const std::lock_guard guard(lock_);
+    end_call(call, place.task, machine_.now(), trace, wakes_at_end);
+  }
+  wake(wakes_at_end);
   return GpuStatus::ok;
+}
+
+void Arbiter::end_call(const Call& call, TaskId task, Duration now, TraceRing& trace, Wakes& wakes) {
+  trace_of(task, call.ends, now, trace);
+  apply((*policy_.*call.end)(task), task, now, trace, wakes);
 }
 
 GpuStatus Arbiter::give_up_waiting(const JobPlace& place, TraceRing& trace) {
@@ -101,14 +115,44 @@ GpuStatus Arbiter::submit(const JobPlace& place, const WorkBatch& batch, TraceRi
 
 GpuStatus Arbiter::await(const JobPlace& place, TraceRing& trace) {
   TaskState& state = tasks_[place.task];
-  Duration until = Duration::infinite();
-  if (!state.setup.watchdog.is_infinite()) until = machine_.now() + state.setup.watchdog;
+  Duration until = first_look(state);
   while (state.news.load(std::memory_order_acquire) == News::none) {
     const bool told = machine_.wait(state.signal, waiting_of(state.setup.wait), until);
     if (!told && watchdog_expired(place, until, trace)) break;
   }
   if (is_lost()) return GpuStatus::device_lost;
   return state.news.load(std::memory_order_acquire) == News::complete ? GpuStatus::ok : GpuStatus::failed;
+}
+
+// When the watchdog looks first; without one, never.
+Duration Arbiter::first_look(const TaskState& state) const {
+  return state.setup.watchdog.is_infinite() ? Duration::infinite() : machine_.now() + state.setup.watchdog;
+}
+
+// Whether the task's copy has taken too long, as watchdog_expired().
+bool Arbiter::copy_expired(const JobPlace& place, Duration& until, TraceRing& trace) {
+  TaskState& state = tasks_[place.task];
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    if (state.news.load(std::memory_order_relaxed) != News::none) return true;
+    const bool has_begun = !state.copying_since.is_infinite();
+    if (!has_begun || now - state.copying_since < state.setup.watchdog) {
+      until = (has_begun ? state.copying_since : now) + state.setup.watchdog;
+      return false;
+    }
+    trace_of(place.task, TraceKind::error, now, trace, static_cast<std::int64_t>(GpuStatus::failed));
+    trace_of(place.task, TraceKind::copy_end, now, trace, state.copy_engine);
+    if (device_.abandon(state.setup.stream, now)) {
+      tell(place.task, News::failed, now);
+    } else {
+      lose(wakes);
+    }
+    device_changed(now, wakes);
+  }
+  wake(wakes);
+  return true;
 }
 
 // Whether the task's work has run too long; it has been ended then. Otherwise `until` is when to look again.
@@ -139,46 +183,6 @@ bool Arbiter::watchdog_expired(const JobPlace& place, Duration& until, TraceRing
   }
   wake(wakes);
   return true;
-}
-
-GpuStatus Arbiter::leave(const JobPlace& place, Duration call_time, TraceRing& trace) {
-  if (is_lost()) return GpuStatus::device_lost;
-  const TaskId task = place.task;
-  Wakes wakes;
-  bool granted = false;
-  bool over = false;
-  {
-    const std::lock_guard guard(lock_);
-    const Duration now = machine_.now();
-    tasks_[task].news.store(News::none, std::memory_order_relaxed);
-    const Decision decision = policy_->leave(task);
-    if (decision.misuse != Misuse::none) return status_of(decision.misuse);
-    trace_of(task, TraceKind::leave, now, trace);
-    granted = decision.granted == task;
-    apply(decision, task, now, trace, wakes);
-    if (granted && call_time == Duration() && !machine_.is_virtual()) {
-      trace_of(task, TraceKind::left, now, trace);
-      apply(policy_->left(task), task, now, trace, wakes);
-      over = true;
-    }
-  }
-  wake(wakes);
-  if (over) return GpuStatus::ok;
-  if (!granted && !wait_for_grant(task, Duration::infinite())) return GpuStatus::device_lost;
-  spend_call(call_time, !granted);
-  return finish_leave(place, trace);
-}
-
-GpuStatus Arbiter::finish_leave(const JobPlace& place, TraceRing& trace) {
-  Wakes wakes;
-  {
-    const std::lock_guard guard(lock_);
-    const Duration now = machine_.now();
-    trace_of(place.task, TraceKind::left, now, trace);
-    apply(policy_->left(place.task), place.task, now, trace, wakes);
-  }
-  wake(wakes);
-  return GpuStatus::ok;
 }
 
 void Arbiter::cancel(const JobPlace& place, TraceRing& trace) {
@@ -218,12 +222,19 @@ GpuStatus Arbiter::copy(const JobPlace& place, CopyRequest request, TraceRing& t
     request.key = copies_by_rank_ ? policy_->rank(task) : ++submissions_;
     const int engine = device_.copy_engine(request.direction);
     trace_of(task, TraceKind::copy_submit, now, trace, engine);
-    if (device_.copy(state.setup.stream, request, now)) trace_of(task, TraceKind::copy_begin, now, trace, engine);
+    state.copying_since = Duration::infinite();
+    state.copy_engine = engine;
+    if (device_.copy(state.setup.stream, request, now)) {
+      state.copying_since = now;
+      trace_of(task, TraceKind::copy_begin, now, trace, engine);
+    }
     device_changed(now, wakes);
   }
   wake(wakes);
+  Duration until = first_look(state);
   while (state.news.load(std::memory_order_acquire) == News::none) {
-    machine_.wait(state.signal, waiting_of(state.setup.wait), Duration::infinite());
+    const bool told = machine_.wait(state.signal, waiting_of(state.setup.wait), until);
+    if (!told && copy_expired(place, until, trace)) break;
   }
   if (is_lost()) return GpuStatus::device_lost;
   return state.news.load(std::memory_order_acquire) == News::complete ? GpuStatus::ok : GpuStatus::failed;
@@ -297,6 +308,7 @@ void Arbiter::handle(const DeviceEvent& event, Duration now, TraceRing& trace, W
       work_ended(task, event.kind == DeviceEvent::Kind::failed, now, trace, wakes);
       break;
     case DeviceEvent::Kind::copying:
+      tasks_[task].copying_since = now;
       trace_of(task, TraceKind::copy_begin, now, trace, event.engine);
       break;
     case DeviceEvent::Kind::copied:

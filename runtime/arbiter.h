@@ -32,7 +32,7 @@ struct ArbiterTask {
   StreamId stream = kNoStream;
   LockWait lock_wait = LockWait::suspend;
   WaitMode wait = WaitMode::suspend;
-  // Longest time that work of the task may run on the device without an end; infinite: no watchdog.
+  // Longest time that work or a copy of the task may run on the device without an end; infinite: no watchdog.
   Duration watchdog = Duration::infinite();
 };
 
@@ -96,7 +96,11 @@ class Arbiter final : public DeviceListener {
     std::atomic<News> news = News::none;
     JobPlace place;
     Duration told_at;  // written before `news`
+    int copy_engine = 0;
+    Duration copying_since = Duration::infinite();  // infinite: its copy has not begun
   };
+
+  struct Call;
 
   // Whom to wake when the lock has been given up.
   struct Wakes {
@@ -120,10 +124,12 @@ class Arbiter final : public DeviceListener {
   void work_ended(TaskId task, bool failed, Duration now, TraceRing& trace, Wakes& wakes);
   bool wait_for_grant(TaskId task, Duration until);
   void spend_call(Duration call_time, bool waited);
-  GpuStatus finish_enter(const JobPlace& place, TraceRing& trace);
-  GpuStatus finish_leave(const JobPlace& place, TraceRing& trace);
+  GpuStatus call(const Call& call, const JobPlace& place, Duration call_time, Duration until, TraceRing& trace);
+  void end_call(const Call& call, TaskId task, Duration now, TraceRing& trace, Wakes& wakes);
   GpuStatus give_up_waiting(const JobPlace& place, TraceRing& trace);
   bool watchdog_expired(const JobPlace& place, Duration& until, TraceRing& trace);
+  bool copy_expired(const JobPlace& place, Duration& until, TraceRing& trace);
+  Duration first_look(const TaskState& state) const;
   void trace_of(TaskId task, TraceKind kind, Duration now, TraceRing& trace, std::int64_t value = 0);
 
   Machine& machine_;

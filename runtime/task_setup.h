@@ -59,7 +59,8 @@ struct TaskSetup {
   std::function<Overrun(const OverrunInfo&)> on_overrun = {};
   // Execution time of the job's thread. Looked at where the job calls the runtime, and at its end.
   Duration cpu_budget = Duration::infinite();
-  // Longest time that a GPU segment may run on the device; then it is ended, and fails.
+  // Longest time that a GPU segment or a copy may run on the device; then it is ended, and fails. Without one, a job
+  // whose work hangs never ends, and neither does the run.
   Duration watchdog = Duration::infinite();
   std::optional<int> sms = {};  // SMs set aside for this task
   std::size_t launches = 64;    // the most in one GPU segment

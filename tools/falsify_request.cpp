@@ -16,16 +16,6 @@ namespace {
 
 constexpr std::int64_t kMaxRuns = 1'000'000'000;
 
-Error option_error(std::string_view option, std::string found, std::string expected, std::string advice = "") {
-  Error error;
-  error.code = ErrorCode::conflict;
-  error.place.source = option;
-  error.found = std::move(found);
-  error.expected = std::move(expected);
-  error.advice = std::move(advice);
-  return error;
-}
-
 void add_errors(Errors& errors, const Errors& more) {
   errors.insert(errors.end(), more.begin(), more.end());
 }
@@ -33,7 +23,7 @@ void add_errors(Errors& errors, const Errors& more) {
 // A file, or a preset with its parameters.
 void parse_source(const FalsifyArguments& arguments, FalsifyRequest& request, Errors& errors) {
   if (arguments.file.empty() == arguments.preset.empty()) {
-    errors.push_back(option_error("FILE",
+    errors.push_back(option_error(ErrorCode::conflict, "FILE",
                                   arguments.file.empty() ? "neither a file nor a preset" : "a file and a preset",
                                   "one of them", "Name a taskset file, or --preset P --count N."));
     return;
@@ -66,7 +56,7 @@ void parse_analyses(const FalsifyArguments& arguments, FalsifyRequest& request, 
 void check_output(const std::string& folder, Errors& errors) {
   std::error_code ignored;
   if (std::filesystem::is_directory(folder, ignored)) return;
-  errors.push_back(option_error("--output", fmt::format("'{}'", folder), "a folder that exists",
+  errors.push_back(option_error(ErrorCode::conflict, "--output", fmt::format("'{}'", folder), "a folder that exists",
                                 "Counterexamples are written into it."));
 }
 

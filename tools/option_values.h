@@ -7,6 +7,7 @@
 #include "rtgpu/time.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,10 @@ T value_or_report(Result<T> result, Errors& errors) {
   errors.insert(errors.end(), result.errors().begin(), result.errors().end());
   return T{};
 }
+
+// An error in the value of an option, or in how options go together.
+Error option_error(ErrorCode code, std::string_view option, std::string found, std::string expected,
+                   std::string advice = "");
 
 // A whole number from `low` to `high`.
 std::int64_t whole_number(std::string_view option, std::string_view text, std::int64_t low, std::int64_t high,

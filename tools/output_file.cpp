@@ -1,5 +1,7 @@
 #include "tools/output_file.h"
 
+#include "tools/option_values.h"
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -11,16 +13,6 @@
 namespace rtgpu {
 namespace {
 
-Error output_file_error(std::string_view option, std::string found, std::string expected, std::string advice = "") {
-  Error error;
-  error.code = ErrorCode::conflict;
-  error.place.source = option;
-  error.found = std::move(found);
-  error.expected = std::move(expected);
-  error.advice = std::move(advice);
-  return error;
-}
-
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return a == b || std::filesystem::equivalent(a, b, ignored);
@@ -31,9 +23,10 @@ bool is_same_file(const std::string& a, const std::string& b) {
 void check_output_file(std::string_view option, const std::string& file, const std::string& input, Errors& errors) {
   if (file.empty()) return;
   if (file == "-") {
-    errors.push_back(output_file_error(option, "-", "the name of a file", "The results go to standard output."));
+    errors.push_back(
+        option_error(ErrorCode::conflict, option, "-", "the name of a file", "The results go to standard output."));
   } else if (is_same_file(file, input)) {
-    errors.push_back(output_file_error(option, fmt::format("'{}', the taskset", file), "another file"));
+    errors.push_back(option_error(ErrorCode::conflict, option, fmt::format("'{}', the taskset", file), "another file"));
   }
 }
 

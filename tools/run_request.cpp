@@ -14,17 +14,6 @@
 namespace rtgpu {
 namespace {
 
-Error option_error(ErrorCode code, std::string_view option, std::string found, std::string expected,
-                   std::string advice) {
-  Error error;
-  error.code = code;
-  error.place.source = option;
-  error.found = std::move(found);
-  error.expected = std::move(expected);
-  error.advice = std::move(advice);
-  return error;
-}
-
 // The same as can be simulated: those whose decisions there are.
 Policy parse_policy_option(const std::vector<std::string>& names, Errors& errors) {
   if (names.empty()) return kDefaultRunPolicy;

@@ -57,16 +57,6 @@ void parse_trials(const SimulateArguments& arguments, SimulateRequest& request, 
   errors.push_back(std::move(error));
 }
 
-Error file_error(std::string_view option, std::string found, std::string expected, std::string advice = "") {
-  Error error;
-  error.code = ErrorCode::conflict;
-  error.place.source = option;
-  error.found = std::move(found);
-  error.expected = std::move(expected);
-  error.advice = std::move(advice);
-  return error;
-}
-
 std::optional<Format> chosen_format(const std::string& word, Errors& errors) {
   if (word.empty()) return std::nullopt;
   return value_or_report(
@@ -88,8 +78,9 @@ std::vector<Policy> simulated_policies() {
 
 std::optional<Error> one_run_error(const SimulateRequest& request) {
   if (!request.records() || request.policies.size() == 1) return std::nullopt;
-  return file_error(request.trace.empty() ? "--gantt" : "--trace", fmt::format("{} policies", request.policies.size()),
-                    "one policy", fmt::format("Choose one, for instance --policy {}.", to_string(request.policies[0])));
+  return option_error(ErrorCode::conflict, request.trace.empty() ? "--gantt" : "--trace",
+                      fmt::format("{} policies", request.policies.size()), "one policy",
+                      fmt::format("Choose one, for instance --policy {}.", to_string(request.policies[0])));
 }
 
 Result<SimulateRequest> make_request(const SimulateArguments& arguments) {
@@ -114,7 +105,7 @@ Result<SimulateRequest> make_request(const SimulateArguments& arguments) {
   check_output_file("--trace", arguments.trace, arguments.file, errors);
   check_output_file("--gantt", arguments.gantt, arguments.file, errors);
   if (!arguments.gantt.empty() && arguments.gantt == arguments.trace) {
-    errors.push_back(file_error("--gantt", "the file of --trace", "another file"));
+    errors.push_back(option_error(ErrorCode::conflict, "--gantt", "the file of --trace", "another file"));
   }
   request.trace = arguments.trace;
   request.gantt = arguments.gantt;

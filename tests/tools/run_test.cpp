@@ -109,7 +109,8 @@ TEST(Run, CompleteJson) {
       "release_jitter": {"count": 2, "p50_ns": 0, "p99_ns": 0, "p999_ns": 0, "max_ns": 0},
       "grant": {"count": 0, "p50_ns": null, "p99_ns": null, "p999_ns": null, "max_ns": null},
       "completion": {"count": 0, "p50_ns": null, "p99_ns": null, "p999_ns": null, "max_ns": null},
-      "skipped": 0, "aborted": 0, "budget_overruns": 0, "gpu_failures": 0, "faults": 0, "thread_died": false})"));
+      "skipped": 0, "aborted": 0, "budget_overruns": 0, "gpu_failures": 0, "faults": 0, "thread_died": false,
+      "declared_bound_ns": 2000000})"));
 }
 
 TEST(Run, StreamLevelsAreTold) {

@@ -1,5 +1,6 @@
 #include "runtime/arbiter.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -53,12 +54,12 @@ GpuStatus Arbiter::leave(const JobPlace& place, Duration call_time, TraceRing& t
 }
 
 GpuStatus Arbiter::call(const Call& call, const JobPlace& place, Duration call_time, Duration until, TraceRing& trace) {
-  if (is_lost()) return GpuStatus::device_lost;
   Wakes wakes;
   bool granted = false;
   bool is_over = false;
   {
     const std::lock_guard guard(lock_);
+    if (is_lost()) return GpuStatus::device_lost;
     const Duration now = machine_.now();
     const Decision decision = (*policy_.*call.ask)(place.task);
     if (decision.misuse != Misuse::none) return status_of(decision.misuse);
@@ -96,14 +97,15 @@ GpuStatus Arbiter::give_up_waiting(const JobPlace& place, TraceRing& trace) {
 }
 
 GpuStatus Arbiter::submit(const JobPlace& place, const WorkBatch& batch, TraceRing& trace) {
-  if (is_lost()) return GpuStatus::device_lost;
   const TaskId task = place.task;
   Wakes wakes;
   {
     const std::lock_guard guard(lock_);
+    if (is_lost()) return GpuStatus::device_lost;
     const Duration now = machine_.now();
     if (policy_->phase(task) != Phase::inside) return GpuStatus::not_inside;
     tasks_[task].news.store(News::none, std::memory_order_relaxed);
+    tasks_[task].ran = {};
     trace_of(task, TraceKind::submit, now, trace);
     device_.submit(tasks_[task].setup.stream, batch, now);
     apply(policy_->submit(task), task, now, trace, wakes);
@@ -113,76 +115,13 @@ GpuStatus Arbiter::submit(const JobPlace& place, const WorkBatch& batch, TraceRi
   return GpuStatus::ok;
 }
 
-GpuStatus Arbiter::await(const JobPlace& place, TraceRing& trace) {
-  TaskState& state = tasks_[place.task];
-  Duration until = first_look(state);
+GpuStatus Arbiter::await(TaskId task) {
+  TaskState& state = tasks_[task];
   while (state.news.load(std::memory_order_acquire) == News::none) {
-    const bool told = machine_.wait(state.signal, waiting_of(state.setup.wait), until);
-    if (!told && watchdog_expired(place, until, trace)) break;
+    machine_.wait(state.signal, waiting_of(state.setup.wait), Duration::infinite());
   }
   if (is_lost()) return GpuStatus::device_lost;
   return state.news.load(std::memory_order_acquire) == News::complete ? GpuStatus::ok : GpuStatus::failed;
-}
-
-// When the watchdog looks first; without one, never.
-Duration Arbiter::first_look(const TaskState& state) const {
-  return state.setup.watchdog.is_infinite() ? Duration::infinite() : machine_.now() + state.setup.watchdog;
-}
-
-// Whether the task's copy has taken too long, as watchdog_expired().
-bool Arbiter::copy_expired(const JobPlace& place, Duration& until, TraceRing& trace) {
-  TaskState& state = tasks_[place.task];
-  Wakes wakes;
-  {
-    const std::lock_guard guard(lock_);
-    const Duration now = machine_.now();
-    if (state.news.load(std::memory_order_relaxed) != News::none) return true;
-    const bool has_begun = !state.copying_since.is_infinite();
-    if (!has_begun || now - state.copying_since < state.setup.watchdog) {
-      until = (has_begun ? state.copying_since : now) + state.setup.watchdog;
-      return false;
-    }
-    trace_of(place.task, TraceKind::error, now, trace, static_cast<std::int64_t>(GpuStatus::failed));
-    trace_of(place.task, TraceKind::copy_end, now, trace, state.copy_engine);
-    if (device_.abandon(state.setup.stream, now)) {
-      tell(place.task, News::failed, now);
-    } else {
-      lose(wakes);
-    }
-    device_changed(now, wakes);
-  }
-  wake(wakes);
-  return true;
-}
-
-// Whether the task's work has run too long; it has been ended then. Otherwise `until` is when to look again.
-bool Arbiter::watchdog_expired(const JobPlace& place, Duration& until, TraceRing& trace) {
-  const TaskId task = place.task;
-  TaskState& state = tasks_[task];
-  Wakes wakes;
-  {
-    const std::lock_guard guard(lock_);
-    const Duration now = machine_.now();
-    if (state.news.load(std::memory_order_relaxed) != News::none) return true;
-    if (on_gpu_ != task) {
-      until = now + state.setup.watchdog;  // others have the device, or hang: each is watched on its own
-      return false;
-    }
-    if (now - running_since_ < state.setup.watchdog) {
-      until = running_since_ + state.setup.watchdog;
-      return false;
-    }
-    trace_of(task, TraceKind::error, now, trace, static_cast<std::int64_t>(GpuStatus::failed));
-    if (device_.abandon(state.setup.stream, now)) {
-      work_ended(task, true, now, trace, wakes);
-      wakes.done_count = 0;  // it is awake
-    } else {
-      lose(wakes);
-    }
-    device_changed(now, wakes);
-  }
-  wake(wakes);
-  return true;
 }
 
 void Arbiter::cancel(const JobPlace& place, TraceRing& trace) {
@@ -195,7 +134,7 @@ void Arbiter::cancel(const JobPlace& place, TraceRing& trace) {
     const Duration now = machine_.now();
     has_to_await = policy_->phase(task) == Phase::submitted && !is_lost() && !device_.abandon(state.setup.stream, now);
   }
-  if (has_to_await) await(place, trace);
+  if (has_to_await) await(task);
   {
     const std::lock_guard guard(lock_);
     const Duration now = machine_.now();
@@ -210,34 +149,23 @@ void Arbiter::cancel(const JobPlace& place, TraceRing& trace) {
 }
 
 GpuStatus Arbiter::copy(const JobPlace& place, CopyRequest request, TraceRing& trace) {
-  if (is_lost()) return GpuStatus::device_lost;
   const TaskId task = place.task;
   TaskState& state = tasks_[task];
   Wakes wakes;
   {
     const std::lock_guard guard(lock_);
+    if (is_lost()) return GpuStatus::device_lost;
     const Duration now = machine_.now();
     state.place = place;
     state.news.store(News::none, std::memory_order_relaxed);
     request.key = copies_by_rank_ ? policy_->rank(task) : ++submissions_;
     const int engine = device_.copy_engine(request.direction);
     trace_of(task, TraceKind::copy_submit, now, trace, engine);
-    state.copying_since = Duration::infinite();
-    state.copy_engine = engine;
-    if (device_.copy(state.setup.stream, request, now)) {
-      state.copying_since = now;
-      trace_of(task, TraceKind::copy_begin, now, trace, engine);
-    }
+    if (device_.copy(state.setup.stream, request, now)) copy_begins(task, engine, now, trace);
     device_changed(now, wakes);
   }
   wake(wakes);
-  Duration until = first_look(state);
-  while (state.news.load(std::memory_order_acquire) == News::none) {
-    const bool told = machine_.wait(state.signal, waiting_of(state.setup.wait), until);
-    if (!told && copy_expired(place, until, trace)) break;
-  }
-  if (is_lost()) return GpuStatus::device_lost;
-  return state.news.load(std::memory_order_acquire) == News::complete ? GpuStatus::ok : GpuStatus::failed;
+  return await(task);
 }
 
 bool Arbiter::is_inside(TaskId task) const {
@@ -256,7 +184,8 @@ void Arbiter::serve(TraceRing& trace) {
       now = machine_.now();
       was_due = device_due_;
       for (const DeviceEvent& event : device_.advance(now)) handle(event, now, trace, wakes);
-      due = device_.next_event(now);
+      end_what_hangs(now, trace, wakes);
+      due = next_due(now);
       device_due_ = due;
     }
     wakes.device = false;  // it is awake
@@ -308,13 +237,10 @@ void Arbiter::handle(const DeviceEvent& event, Duration now, TraceRing& trace, W
       work_ended(task, event.kind == DeviceEvent::Kind::failed, now, trace, wakes);
       break;
     case DeviceEvent::Kind::copying:
-      tasks_[task].copying_since = now;
-      trace_of(task, TraceKind::copy_begin, now, trace, event.engine);
+      copy_begins(task, event.engine, now, trace);
       break;
     case DeviceEvent::Kind::copied:
-      trace_of(task, TraceKind::copy_end, now, trace, event.engine);
-      tell(task, News::complete, now);
-      wakes.add_done(task);
+      copy_ends(event.engine, News::complete, now, trace, wakes);
       break;
   }
 }
@@ -350,6 +276,7 @@ void Arbiter::follow_gpu(Duration now, TraceRing& trace) {
   if (on_gpu_ != kNobody && policy_->phase(on_gpu_) == Phase::submitted) {
     trace_of(on_gpu_, TraceKind::preempt, now, trace);
   }
+  if (on_gpu_ != kNobody && !running_since_.is_infinite()) tasks_[on_gpu_].ran += now - running_since_;
   on_gpu_ = gpu.runs;
   running_since_ = now;
   if (gpu.runs == kNobody) {
@@ -359,11 +286,12 @@ void Arbiter::follow_gpu(Duration now, TraceRing& trace) {
   const Duration switch_time = gpu.switches ? policy_->context_switch() : Duration();
   device_.select(tasks_[gpu.runs].setup.stream, switch_time, now);
   const bool at_once = switch_time == Duration();
+  if (!at_once) running_since_ = Duration::infinite();
   trace_of(gpu.runs, at_once ? TraceKind::begin : TraceKind::context_switch, now, trace);
 }
 
 void Arbiter::follow_boost(Duration now, TraceRing& trace) {
-  const TaskId boosted = policy_->boosted();
+  const TaskId boosted = is_lost() ? kNobody : policy_->boosted();
   if (boosted == boosted_) return;
   if (boosted_ != kNobody) trace_of(boosted_, TraceKind::unboost, now, trace);
   if (boosted != kNobody) trace_of(boosted, TraceKind::boost, now, trace);
@@ -373,14 +301,67 @@ void Arbiter::follow_boost(Duration now, TraceRing& trace) {
 
 // The thread of the device is woken only if it would sleep too long.
 void Arbiter::device_changed(Duration now, Wakes& wakes) {
-  const Duration due = device_.next_event(now);
+  const Duration due = next_due(now);
   if (due >= device_due_) return;
   device_due_ = due;
   wakes.device = true;
 }
 
-void Arbiter::lose(Wakes& wakes) {
+Duration Arbiter::next_due(Duration now) {
+  Duration due = std::min(device_.next_event(now), work_watchdog_due());
+  for (const Copying& copying : copying_) due = std::min(due, copy_watchdog_due(copying));
+  return due;
+}
+
+// When the work on the GPU will have run for as long as it may.
+Duration Arbiter::work_watchdog_due() const {
+  if (on_gpu_ == kNobody || is_lost()) return Duration::infinite();
+  const TaskState& state = tasks_[on_gpu_];
+  return running_since_ + (state.setup.watchdog - state.ran);
+}
+
+Duration Arbiter::copy_watchdog_due(const Copying& copying) const {
+  if (copying.task == kNobody || is_lost()) return Duration::infinite();
+  return copying.since + tasks_[copying.task].setup.watchdog;
+}
+
+void Arbiter::end_what_hangs(Duration now, TraceRing& trace, Wakes& wakes) {
+  if (work_watchdog_due() <= now) {
+    const TaskId task = on_gpu_;
+    if (gives_up(task, now, trace, wakes)) work_ended(task, true, now, trace, wakes);
+  }
+  for (std::size_t engine = 0; engine < copying_.size(); ++engine) {
+    if (copy_watchdog_due(copying_[engine]) > now) continue;
+    if (gives_up(copying_[engine].task, now, trace, wakes)) {
+      copy_ends(static_cast<int>(engine), News::failed, now, trace, wakes);
+    }
+  }
+}
+
+// Whether the device drops what it does for the task; otherwise it is lost.
+bool Arbiter::gives_up(TaskId task, Duration now, TraceRing& trace, Wakes& wakes) {
+  trace_of(task, TraceKind::error, now, trace, static_cast<std::int64_t>(GpuStatus::failed));
+  if (device_.abandon(tasks_[task].setup.stream, now)) return true;
+  lose(now, trace, wakes);
+  return false;
+}
+
+void Arbiter::copy_begins(TaskId task, int engine, Duration now, TraceRing& trace) {
+  copying_.at(static_cast<std::size_t>(engine)) = {task, now};
+  trace_of(task, TraceKind::copy_begin, now, trace, engine);
+}
+
+void Arbiter::copy_ends(int engine, News news, Duration now, TraceRing& trace, Wakes& wakes) {
+  const TaskId task = std::exchange(copying_.at(static_cast<std::size_t>(engine)).task, kNobody);
+  trace_of(task, TraceKind::copy_end, now, trace, engine);
+  tell(task, news, now);
+  wakes.add_done(task);
+}
+
+// Who waits is told, and who has a boost loses it: what the policy holds back now is never let go.
+void Arbiter::lose(Duration now, TraceRing& trace, Wakes& wakes) {
   lost_.store(true, std::memory_order_release);
+  follow_boost(now, trace);
   for (TaskState& state : tasks_) state.news.store(News::failed, std::memory_order_release);
   wakes.all = true;
 }

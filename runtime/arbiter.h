@@ -60,7 +60,7 @@ class Arbiter final : public DeviceListener {
   // The task's misc is done: its work goes to the device.
   GpuStatus submit(const JobPlace& place, const WorkBatch& batch, TraceRing& trace);
   // Waits until that has ended. failed: by the device, or by the watchdog; the task is still inside.
-  GpuStatus await(const JobPlace& place, TraceRing& trace);
+  GpuStatus await(TaskId task);
   // Not ok: nothing has changed.
   GpuStatus leave(const JobPlace& place, Duration call_time, TraceRing& trace);
   // Takes the task out at once, wherever it is. Its work is dropped if the device can do that.
@@ -96,8 +96,13 @@ class Arbiter final : public DeviceListener {
     std::atomic<News> news = News::none;
     JobPlace place;
     Duration told_at;  // written before `news`
-    int copy_engine = 0;
-    Duration copying_since = Duration::infinite();  // infinite: its copy has not begun
+    Duration ran;      // of its work, before that was last put on the GPU
+  };
+
+  // What a copy engine does.
+  struct Copying {
+    TaskId task = kNobody;
+    Duration since;
   };
 
   struct Call;
@@ -116,7 +121,14 @@ class Arbiter final : public DeviceListener {
   void follow_gpu(Duration now, TraceRing& trace);
   void follow_boost(Duration now, TraceRing& trace);
   void device_changed(Duration now, Wakes& wakes);
-  void lose(Wakes& wakes);
+  Duration next_due(Duration now);
+  Duration work_watchdog_due() const;
+  Duration copy_watchdog_due(const Copying& copying) const;
+  void end_what_hangs(Duration now, TraceRing& trace, Wakes& wakes);
+  bool gives_up(TaskId task, Duration now, TraceRing& trace, Wakes& wakes);
+  void copy_begins(TaskId task, int engine, Duration now, TraceRing& trace);
+  void copy_ends(int engine, News news, Duration now, TraceRing& trace, Wakes& wakes);
+  void lose(Duration now, TraceRing& trace, Wakes& wakes);
   void tell(TaskId task, News news, Duration now);
   void wake(const Wakes& wakes);
   void note_device_latency(Duration due, Duration woke);
@@ -127,9 +139,6 @@ class Arbiter final : public DeviceListener {
   GpuStatus call(const Call& call, const JobPlace& place, Duration call_time, Duration until, TraceRing& trace);
   void end_call(const Call& call, TaskId task, Duration now, TraceRing& trace, Wakes& wakes);
   GpuStatus give_up_waiting(const JobPlace& place, TraceRing& trace);
-  bool watchdog_expired(const JobPlace& place, Duration& until, TraceRing& trace);
-  bool copy_expired(const JobPlace& place, Duration& until, TraceRing& trace);
-  Duration first_look(const TaskState& state) const;
   void trace_of(TaskId task, TraceKind kind, Duration now, TraceRing& trace, std::int64_t value = 0);
 
   Machine& machine_;
@@ -143,7 +152,8 @@ class Arbiter final : public DeviceListener {
   mutable PriorityLock lock_;
   TaskId boosted_ = kNobody;
   TaskId on_gpu_ = kNobody;
-  Duration running_since_;
+  Duration running_since_;          // infinite while the GPU moves to its context
+  std::array<Copying, 2> copying_;  // by engine
   bool wants_boundary_ = false;
   std::uint64_t submissions_ = 0;
   Duration device_due_ = Duration::infinite();  // when the thread of the device looks again

@@ -388,7 +388,7 @@ GpuStatus TaskRunner::leave() {
   if (!batch_.launches().empty() || declared != nullptr) {
     status = context_->arbiter.submit(place(), batch_, *trace_);
     if (status == GpuStatus::ok) {
-      status = context_->arbiter.await(place(), *trace_);
+      status = context_->arbiter.await(id_);
       statistics_.completion_latency.add(context_->machine.now() - context_->arbiter.told_at(id_));
     }
   }

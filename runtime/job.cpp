@@ -2,6 +2,8 @@
 
 #include "runtime/task_runner.h"
 
+#include <algorithm>
+
 namespace rtgpu {
 
 std::int64_t Job::number() const {
@@ -34,7 +36,7 @@ GpuStatus Job::copy(std::string_view /*name*/, const CopyRequest& request) {
 }
 
 void Job::spend(Duration time) {
-  if (runner_.is_own_thread()) runner_.spend(time);
+  if (runner_.is_own_thread()) runner_.spend(std::max(time, Duration()));
 }
 
 GpuStatus Job::enter(std::string_view /*name*/) {

@@ -1,5 +1,3 @@
-#include "runtime/runtime.h"
-
 #include "analysis/simulation/simulator.h"
 #include "runtime/device/host/timed_device.h"
 #include "runtime/device/make_device.h"
@@ -8,6 +6,7 @@
 #include "runtime/measured.h"
 #include "runtime/model.h"
 #include "runtime/run.h"
+#include "runtime/runtime.h"
 #include "runtime/task_runner.h"
 #include "runtime/trace/run_chrome_trace.h"
 
@@ -118,6 +117,7 @@ struct Runtime::State {
     taskset.ties = Ties::by_order;
   }
 
+  class Running;
   bool records() const { return options.keep_trace || !options.trace.empty(); }
   void add(TaskSetup setup, Body body);
   void check_setup(const TaskSetup& setup) const;
@@ -127,6 +127,23 @@ struct Runtime::State {
   void note_equal_priorities();
   Errors execute(Duration time);
   void write_trace() const;
+};
+
+// While a run goes on, stop() and trigger() reach its machine, whatever ends it.
+class Runtime::State::Running {
+ public:
+  explicit Running(State& state) : state_(state) { state_.running.store(true); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    state_.running.store(false);
+    while (state_.stopping.load() > 0) std::this_thread::yield();
+    state_.stop_requested.store(false);
+    for (const auto& runner : state_.runners) runner->retire();
+  }
+
+ private:
+  State& state_;
 };
 
 Runtime::Runtime(RuntimeOptions options) {
@@ -366,14 +383,13 @@ Errors Runtime::State::execute(Duration time) {
   Errors errors;
   {
     Run run(*machine, *device, runners, std::move(setup));
-    running.store(true);
-    if (stop_requested.exchange(false)) {
-      for (const auto& runner : runners) runner->stop();
+    {
+      const Running goes_on(*this);
+      if (stop_requested.exchange(false)) {
+        for (const auto& runner : runners) runner->stop();
+      }
+      errors = run.execute();
     }
-    errors = run.execute();
-    running.store(false);
-    while (stopping.load() > 0) std::this_thread::yield();
-    stop_requested.store(false);
     length = machine->now();
     device_lost = run.device_lost();
     trace = run.take_trace();

@@ -62,7 +62,8 @@ class TaskHandle {
  public:
   explicit TaskHandle(TaskRunner& runner) : runner_(&runner) {}
   const std::string& name() const;
-  // Asks for a job, if the task is released by triggers. From any thread, also in a signal handler.
+  // Asks for a job, if the task is released by triggers; without effect while no run goes on. From any thread, also in
+  // a signal handler; in virtual time from jobs only.
   void trigger();
   // How far it is. During a run, from any thread.
   std::int64_t jobs() const;
@@ -110,7 +111,8 @@ class Runtime {
 
   // Releases jobs for this long, and returns when the last job has ended. Infinite: until stop(), on a real machine.
   void run_for(Duration time);
-  // No further releases; jobs that run end. From any thread, also in a signal handler.
+  // No further releases; jobs that run end. Before a run: of that one. From any thread, also in a signal handler; of a
+  // run in virtual time from jobs only.
   void stop();
 
   // Of the last run.

@@ -64,14 +64,25 @@ void TaskRunner::prepare(const RunContext& context, TraceRing& trace) {
   if (context_->draws != nullptr) next_.actual += context_->draws->jitter(id_, 0, setup_.jitter);
   job_ = -1;
   inside_ = false;
+  open_.store(true);
+}
+
+void TaskRunner::retire() {
+  open_.store(false);
+  while (calls_.load() > 0) std::this_thread::yield();
 }
 
 void TaskRunner::run() {
   thread_ = std::this_thread::get_id();
   Died died(*this);
-  while (next_release()) {
-    run_job();
-    plan_after_job();
+  try {
+    while (next_release()) {
+      run_job();
+      plan_after_job();
+    }
+  } catch (const MachineStopped&) {
+    died.end();  // it has not: the run is over
+    throw;
   }
   died.end();
 }
@@ -98,11 +109,14 @@ void TaskRunner::stop() {
 }
 
 void TaskRunner::trigger() {
-  if (!context_) return;
-  std::int64_t none = kNoTrigger;
-  triggered_at_ns_.compare_exchange_strong(none, context_->machine.now().count(), std::memory_order_acq_rel);
-  triggers_.fetch_add(1, std::memory_order_acq_rel);
-  context_->machine.notify(release_signal_);
+  calls_.fetch_add(1);
+  if (open_.load()) {
+    std::int64_t none = kNoTrigger;
+    triggered_at_ns_.compare_exchange_strong(none, context_->machine.now().count(), std::memory_order_acq_rel);
+    triggers_.fetch_add(1, std::memory_order_acq_rel);
+    context_->machine.notify(release_signal_);
+  }
+  calls_.fetch_sub(1);
 }
 
 bool TaskRunner::next_release() {
@@ -162,13 +176,14 @@ bool TaskRunner::released_at(Duration asked) {
   const Duration earliest = next_job_ == 0 ? asked : release_.nominal + setup_.period;
   next_.nominal = std::max(asked, earliest);
   next_.actual = next_.nominal;
-  return wait_for_time(next_.actual);
+  return next_.nominal <= context_->horizon && wait_for_time(next_.actual);
 }
 
 void TaskRunner::plan_after_job() {
   if (setup_.released_by != ReleasedBy::time) return;
   const Duration now = context_->machine.now();
-  for (bool first = true; first || (skips_ && next_.nominal < now); first = false) {
+  const auto is_missed = [&] { return skips_ && next_.nominal < now && next_.nominal <= context_->horizon; };
+  for (bool first = true; first || is_missed(); first = false) {
     if (!first) ++statistics_.skipped;
     next_.nominal += setup_.period;
     Duration jitter;
@@ -204,19 +219,15 @@ void TaskRunner::run_job() {
     } else {
       do_declared_work();
     }
+    if (inside_) refuse(GpuStatus::already_inside);  // the job ended without leaving
   } catch (const MachineStopped&) {
     throw;
   } catch (const abi::__forced_unwind&) {
     throw;  // the thread ends itself
-  } catch (const std::exception& exception) {
-    note_fault(exception.what());
   } catch (...) {
-    note_fault("an exception that is not a std::exception");
+    note_fault_in_flight();
   }
-  if (inside_) {
-    refuse(GpuStatus::already_inside);  // the job ended without leaving
-    give_up();
-  }
+  if (inside_) give_up();
   end_job();
 }
 
@@ -252,7 +263,9 @@ void TaskRunner::end_job() {
   TaskStatistics& seen = statistics_;
   ++seen.jobs;
   if (aborted_) ++seen.aborted;
-  if (!setup_.best_effort && response > setup_.deadline) {
+  // A job that was given up at its deadline, and ended there, is not complete.
+  const bool late = response > setup_.deadline || (aborted_ && deadline_seen_);
+  if (!setup_.best_effort && late) {
     ++seen.misses;
     trace(TraceKind::miss, now, deadline().count());
   }
@@ -279,8 +292,22 @@ void TaskRunner::watch_overrun() {
   overrun({job_, true, over});
 }
 
+Overrun TaskRunner::decide(const OverrunInfo& info) {
+  if (!setup_.on_overrun) return setup_.overrun;
+  try {
+    return setup_.on_overrun(info);
+  } catch (const MachineStopped&) {
+    throw;
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the thread ends itself
+  } catch (...) {
+    note_fault_in_flight();
+  }
+  return setup_.overrun;
+}
+
 void TaskRunner::overrun(const OverrunInfo& info) {
-  const Overrun decided = setup_.on_overrun ? setup_.on_overrun(info) : setup_.overrun;
+  const Overrun decided = decide(info);
   trace(TraceKind::overrun, context_->machine.now(), static_cast<std::int64_t>(decided));
   if (decided == Overrun::skip) skips_ = true;
   if (decided == Overrun::abort) aborted_ = true;
@@ -316,6 +343,7 @@ void TaskRunner::begin_device_segment(TraceKind arrives) {
   if (body_) finish_cpu_segments();
   in_cpu_segment_ = false;
   segment_ = std::min<std::size_t>(next_segment_++, std::numeric_limits<std::uint16_t>::max());
+  spent_ = {};
   trace(arrives, context_->machine.now());
   step();
 }
@@ -361,9 +389,9 @@ GpuStatus TaskRunner::enter() {
   const Duration asked = context_->machine.now();
   const GpuStatus status = context_->arbiter.enter(place(), call_time(JobPart::enter), until, *trace_);
   inside_ = status == GpuStatus::ok;
-  if (status == GpuStatus::aborted) {
-    watch_overrun();
-    aborted_ = true;
+  if (status == GpuStatus::aborted) {  // at its deadline, which counts as late
+    deadline_seen_ = true;
+    overrun({job_, false, context_->machine.now() - deadline()});
   }
   const Duration told = context_->arbiter.told_at(id_);
   if (inside_ && told >= asked) statistics_.grant_latency.add(context_->machine.now() - told);
@@ -375,7 +403,8 @@ GpuStatus TaskRunner::leave() {
   if (!inside_) return refuse(GpuStatus::not_inside);
   const GpuSegment* declared = declared_segment();
   if (declared != nullptr && (!body_ || context_->machine.is_virtual())) {
-    spend(part(JobPart::misc, declared->misc.min, declared->misc.max));
+    const Duration left = part(JobPart::misc, declared->misc.min, declared->misc.max) - spent_;
+    if (left >= Duration()) spend(left);
   }
   watch_overrun();
   if (overflow_ || aborted_) {
@@ -389,7 +418,7 @@ GpuStatus TaskRunner::leave() {
     status = context_->arbiter.submit(place(), batch_, *trace_);
     if (status == GpuStatus::ok) {
       status = context_->arbiter.await(id_);
-      statistics_.completion_latency.add(context_->machine.now() - context_->arbiter.told_at(id_));
+      note_completion(status);
     }
   }
   const GpuStatus left = context_->arbiter.leave(place(), call_time(JobPart::leave), *trace_);
@@ -410,7 +439,7 @@ GpuStatus TaskRunner::copy(CopyRequest request) {
     request.time = part(JobPart::exec, declared->time.min, declared->time.max);
   }
   const GpuStatus status = context_->arbiter.copy(place(), request, *trace_);
-  statistics_.completion_latency.add(context_->machine.now() - context_->arbiter.told_at(id_));
+  note_completion(status);
   go_on_with_cpu();
   return count(status);
 }
@@ -464,6 +493,23 @@ GpuStatus TaskRunner::count(GpuStatus status) {
 void TaskRunner::trace(TraceKind kind, Duration when, std::int64_t value) {
   trace_->write(
       {when.count(), context_->machine.order(), job_, value, id_, static_cast<std::uint16_t>(segment_), kind});
+}
+
+// A device that is lost tells nobody of an end.
+void TaskRunner::note_completion(GpuStatus status) {
+  if (status == GpuStatus::device_lost) return;
+  statistics_.completion_latency.add(context_->machine.now() - context_->arbiter.told_at(id_));
+}
+
+// In a handler.
+void TaskRunner::note_fault_in_flight() {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    note_fault(exception.what());
+  } catch (...) {
+    note_fault("an exception that is not a std::exception");
+  }
 }
 
 void TaskRunner::note_fault(std::string_view what) {

@@ -65,6 +65,8 @@ class TaskRunner {
 
   // Before each run.
   void prepare(const RunContext& context, TraceRing& trace);
+  // After it, while its machine is still there: nobody triggers any more.
+  void retire();
   // The thread.
   void run();
   // From any thread, also in a signal handler.
@@ -117,9 +119,12 @@ class TaskRunner {
 
   GpuStatus refuse(GpuStatus status);
   GpuStatus count(GpuStatus status);
+  void note_completion(GpuStatus status);
   JobPlace place() const { return {id_, job_, static_cast<std::uint16_t>(segment_)}; }
   void trace(TraceKind kind, Duration when, std::int64_t value = 0);
   void note_fault(std::string_view what);
+  void note_fault_in_flight();
+  Overrun decide(const OverrunInfo& info);
 
   TaskId id_;
   TaskSetup setup_;
@@ -136,6 +141,8 @@ class TaskRunner {
   // Releases.
   Signal release_signal_;
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> open_ = false;  // triggers count
+  std::atomic<int> calls_ = 0;      // of trigger(), that look at the machine
   std::atomic<std::int64_t> triggers_ = 0;
   std::atomic<std::int64_t> triggered_at_ns_ = 0;  // the first that has not been served
   std::int64_t next_job_ = 0;
@@ -151,7 +158,7 @@ class TaskRunner {
   std::size_t segment_ = 0;       // the one that the job is in
   std::size_t next_segment_ = 0;  // the first that it has not begun
   bool in_cpu_segment_ = false;
-  Duration spent_;  // in the CPU segment
+  Duration spent_;  // in the CPU segment, or in the misc of a GPU segment
   Duration execution_at_start_;
   bool aborted_ = false;
   bool deadline_seen_ = false;

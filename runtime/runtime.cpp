@@ -1,3 +1,5 @@
+#include "runtime/runtime.h"
+
 #include "analysis/simulation/simulator.h"
 #include "runtime/device/host/timed_device.h"
 #include "runtime/device/make_device.h"
@@ -6,7 +8,6 @@
 #include "runtime/measured.h"
 #include "runtime/model.h"
 #include "runtime/run.h"
-#include "runtime/runtime.h"
 #include "runtime/task_runner.h"
 #include "runtime/trace/run_chrome_trace.h"
 
@@ -123,6 +124,7 @@ struct Runtime::State {
   void check_setup(const TaskSetup& setup) const;
   std::unique_ptr<GpuPolicy> make_gpu_policy() const;
   void prepare_device(const GpuPolicy& gpu_policy);
+  bool may_use_gpu(std::size_t task) const;
   void note_levels();
   void note_equal_priorities();
   Errors execute(Duration time);
@@ -283,6 +285,9 @@ void Runtime::State::check_setup(const TaskSetup& setup) const {
     throw SetupError({refused("an offset below 0, or a budget or watchdog of 0 or less, of '" + setup.name + "'",
                               "an offset of at least 0, a budget and a watchdog above 0")});
   }
+  if (setup.launches == 0) {
+    throw SetupError({refused("no launches in a GPU segment of '" + setup.name + "'", "room for one at least")});
+  }
 }
 
 void Runtime::State::add(TaskSetup setup, Body body) {
@@ -302,7 +307,9 @@ void Runtime::State::add(TaskSetup setup, Body body) {
 }
 
 std::unique_ptr<GpuPolicy> Runtime::State::make_gpu_policy() const {
-  Result<std::unique_ptr<GpuPolicy>> made = make_policy(policy, policy_setup(taskset));
+  PolicySetup setup = policy_setup(taskset);
+  for (std::size_t task = 0; task < setup.tasks.size(); ++task) setup.tasks[task].uses_gpu = may_use_gpu(task);
+  Result<std::unique_ptr<GpuPolicy>> made = make_policy(policy, std::move(setup));
   if (!made) throw SetupError(made.errors());
   return std::move(*made);
 }
@@ -340,24 +347,43 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
   }
 }
 
+// Whoever declares nothing may do anything.
+bool Runtime::State::may_use_gpu(std::size_t task) const {
+  return runners[task]->setup().segments.empty() || uses_gpu(taskset.tasks[task]);
+}
+
 void Runtime::State::note_levels() {
   if (policy != Policy::stream_priority) return;
-  const std::set<int> used(levels.begin(), levels.end());
-  if (used.size() == levels.size()) return;
+  std::set<int> used;
+  std::size_t users = 0;
+  for (std::size_t task = 0; task < levels.size(); ++task) {
+    if (!may_use_gpu(task)) continue;
+    used.insert(levels[task]);
+    ++users;
+  }
+  if (used.size() == users) return;
   notes.push_back(fmt::format("{} tasks share {} stream levels: those of one level are served in order of submission",
-                              levels.size(), used.size()));
+                              users, used.size()));
 }
 
 void Runtime::State::note_equal_priorities() {
   std::set<std::pair<bool, int>> seen;
-  for (const Task& task : taskset.tasks) {
-    if (seen.emplace(task.best_effort, task.priority).second) continue;
-    notes.push_back(
-        fmt::format("{}: has the priority of an earlier task, {}, and ranks below it", task.name, task.priority));
+  std::set<std::pair<bool, int>> seen_on_gpu;
+  for (std::size_t index = 0; index < taskset.tasks.size(); ++index) {
+    const Task& task = taskset.tasks[index];
+    const bool is_new_on_gpu = !may_use_gpu(index) || seen_on_gpu.emplace(task.best_effort, task.gpu_priority).second;
+    if (!seen.emplace(task.best_effort, task.priority).second) {
+      notes.push_back(
+          fmt::format("{}: has the priority of an earlier task, {}, and ranks below it", task.name, task.priority));
+    } else if (!is_new_on_gpu) {
+      notes.push_back(fmt::format("{}: has the GPU priority of an earlier task, {}, and ranks below it", task.name,
+                                  task.gpu_priority));
+    }
   }
 }
 
 Errors Runtime::State::execute(Duration time) {
+  if (runners.empty()) return {refused("no task", "one at least before the run")};
   if (options.virtual_time && (time.is_infinite() || !device->properties().virtual_time)) {
     return {refused(time.is_infinite() ? "an endless run in virtual time" : "virtual time on a device that computes",
                     "a length, and a device whose work takes its declared time")};

@@ -240,7 +240,7 @@ void Arbiter::handle(const DeviceEvent& event, Duration now, TraceRing& trace, W
       copy_begins(task, event.engine, now, trace);
       break;
     case DeviceEvent::Kind::copied:
-      copy_ends(event.engine, News::complete, now, trace, wakes);
+      copy_ends(task, event.engine, News::complete, now, trace, wakes);
       break;
   }
 }
@@ -332,8 +332,9 @@ void Arbiter::end_what_hangs(Duration now, TraceRing& trace, Wakes& wakes) {
   }
   for (std::size_t engine = 0; engine < copying_.size(); ++engine) {
     if (copy_watchdog_due(copying_[engine]) > now) continue;
-    if (gives_up(copying_[engine].task, now, trace, wakes)) {
-      copy_ends(static_cast<int>(engine), News::failed, now, trace, wakes);
+    const TaskId task = copying_[engine].task;
+    if (gives_up(task, now, trace, wakes)) {
+      copy_ends(task, static_cast<int>(engine), News::failed, now, trace, wakes);
     }
   }
 }
@@ -351,8 +352,9 @@ void Arbiter::copy_begins(TaskId task, int engine, Duration now, TraceRing& trac
   trace_of(task, TraceKind::copy_begin, now, trace, engine);
 }
 
-void Arbiter::copy_ends(int engine, News news, Duration now, TraceRing& trace, Wakes& wakes) {
-  const TaskId task = std::exchange(copying_.at(static_cast<std::size_t>(engine)).task, kNobody);
+void Arbiter::copy_ends(TaskId task, int engine, News news, Duration now, TraceRing& trace, Wakes& wakes) {
+  Copying& copying = copying_.at(static_cast<std::size_t>(engine));
+  if (copying.task == task) copying.task = kNobody;
   trace_of(task, TraceKind::copy_end, now, trace, engine);
   tell(task, news, now);
   wakes.add_done(task);

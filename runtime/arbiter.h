@@ -127,7 +127,7 @@ class Arbiter final : public DeviceListener {
   void end_what_hangs(Duration now, TraceRing& trace, Wakes& wakes);
   bool gives_up(TaskId task, Duration now, TraceRing& trace, Wakes& wakes);
   void copy_begins(TaskId task, int engine, Duration now, TraceRing& trace);
-  void copy_ends(int engine, News news, Duration now, TraceRing& trace, Wakes& wakes);
+  void copy_ends(TaskId task, int engine, News news, Duration now, TraceRing& trace, Wakes& wakes);
   void lose(Duration now, TraceRing& trace, Wakes& wakes);
   void tell(TaskId task, News news, Duration now);
   void wake(const Wakes& wakes);

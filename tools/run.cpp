@@ -36,9 +36,9 @@ each of the taskset, and locked memory, and is refused without.
 
 The bounds are those of rtgpu analyze for the policy; in real time they count
 what the run measured of the machine as well (waking up, time lost to others), so
-that they hold as far as the machine gets no worse. Results go to standard output, everything else to standard error.
-Times in JSON and CSV are nanoseconds, in tables milliseconds. Open a trace in
-https://ui.perfetto.dev or chrome://tracing.
+that they hold as far as the machine gets no worse. Results go to standard output,
+everything else to standard error. Times in JSON and CSV are nanoseconds, in
+tables milliseconds. Open a trace in https://ui.perfetto.dev or chrome://tracing.
 
 Exit status:
   0   no deadline was missed and, with --check-bounds, no bound exceeded

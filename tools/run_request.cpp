@@ -39,7 +39,8 @@ void check_device(std::string_view word, Errors& errors) {
   if (word != known.back() && std::find(known.begin(), known.end(), word) != known.end()) return;
   constexpr std::string_view kNumbered = "cuda:";
   const std::string_view number = word.substr(std::min(word.size(), kNumbered.size()));
-  const bool is_number = !number.empty() && number.size() <= 3 && number.find_first_not_of("0123456789") == number.npos;
+  const bool is_number =
+      !number.empty() && number.size() <= 3 && number.find_first_not_of("0123456789") == std::string_view::npos;
   if (word.substr(0, kNumbered.size()) == kNumbered && is_number) return;
   errors.push_back(choice_error("--device", word, known));
 }
@@ -79,10 +80,12 @@ std::optional<Format> run_format(const std::string& word, Errors& errors) {
       errors);
 }
 
-void check_combinations(const RunArguments& arguments, Errors& errors) {
-  if (arguments.share_cores && arguments.check_bounds) {
-    errors.push_back(option_error(ErrorCode::conflict, "--check-bounds", "both --share-cores and --check-bounds",
-                                  "one of them", "Where cores are shared, no bound holds that could be checked."));
+void check_combinations(const RunArguments& arguments, const RunRequest& request, Errors& errors) {
+  if (arguments.check_bounds && !request.has_bounds()) {
+    const std::string_view other = arguments.share_cores ? "--share-cores" : "--scheduler deadline";
+    errors.push_back(option_error(ErrorCode::conflict, "--check-bounds",
+                                  fmt::format("both {} and --check-bounds", other), "one of them",
+                                  fmt::format("With {} no bound holds.", other)));
   }
   if (!arguments.report.empty()) {
     errors.push_back(option_error(ErrorCode::unsupported, "--report", fmt::format("'{}'", arguments.report),
@@ -108,9 +111,9 @@ Result<RunRequest> make_request(const RunArguments& arguments) {
   request.realtime = parse_realtime(arguments, errors);
   check_output_file("--trace", arguments.trace, arguments.file, errors);
   request.trace = arguments.trace;
-  check_combinations(arguments, errors);
   request.check_bounds = arguments.check_bounds;
   request.virtual_time = arguments.virtual_time;
+  check_combinations(arguments, request, errors);
   request.format = run_format(arguments.format, errors);
   if (!errors.empty()) return errors;
   return request;

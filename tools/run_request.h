@@ -53,6 +53,11 @@ struct RunRequest {
   bool virtual_time = false;
   std::string trace;  // empty: none
   std::optional<Format> format;
+
+  // Whether tasks run as the analysis assumes, so that there are bounds.
+  bool has_bounds() const {
+    return !realtime.share_cores && (virtual_time || realtime.scheduler != Scheduler::deadline);
+  }
 };
 
 // All errors of the options at once.

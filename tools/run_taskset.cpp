@@ -100,7 +100,7 @@ RuntimeOptions runtime_options(const RunRequest& request, const Taskset& taskset
   options.gpu = taskset.platform.gpus.front();
   options.realtime = request.realtime;
   options.virtual_time = request.virtual_time;
-  options.measure = !request.virtual_time && !request.realtime.share_cores;
+  options.measure = !request.virtual_time && request.has_bounds();
   return options;
 }
 
@@ -170,7 +170,6 @@ TasksetRun::TasksetRun(const RunRequest& request, LoadedTaskset loaded, const st
   result_.choices = request.choices;
   result_.trial = request.trial;
   result_.check_bounds = request.check_bounds;
-  result_.shares_cores = request.realtime.share_cores;
   result_.notes = notes(result_.loaded);
   Taskset& taskset = result_.loaded.taskset;
   set_wait(taskset, request.wait);
@@ -195,8 +194,8 @@ ExitStatus TasksetRun::run(StandardOutput& output) {
 // False if they are to be checked and the taskset is not covered, which has been told then.
 bool TasksetRun::find_bounds() {
   bounds_.resize(runtime_.task_count());
-  if (result_.shares_cores) {
-    result_.notes.emplace_back("cores may be shared: no bound is claimed");
+  if (!request_.has_bounds()) {
+    result_.notes.emplace_back("no bound is claimed: tasks do not run as the analysis assumes");
     return true;
   }
   Admission admission = runtime_.admit();
@@ -262,8 +261,10 @@ std::string TasksetRun::live_text(std::chrono::steady_clock::time_point start) c
 
 // What has no place in the rows.
 void TasksetRun::tell(Format format) const {
-  if (request_.check_bounds && !result_.report.realtime.all_granted()) {
-    print_note("not all that was asked of the machine was granted: the bounds hold only where it is");
+  const bool normal = !request_.virtual_time && request_.realtime.scheduler == Scheduler::normal;
+  if (request_.check_bounds && (normal || !result_.report.realtime.all_granted())) {
+    print_note(normal ? "the bounds assume real-time scheduling, which was not asked for"
+                      : "not all that was asked of the machine was granted: the bounds hold only where it is");
   }
   if (format != Format::csv) return;
   for (const std::string& note : result_.notes) print_note(note);

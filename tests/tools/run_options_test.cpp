@@ -68,6 +68,13 @@ const std::vector<RefusedRun> kRefusedRuns = {
 
 INSTANTIATE_TEST_SUITE_P(Run, RefusedRunOptions, testing::ValuesIn(kRefusedRuns));
 
+TEST(RunOptions, NoBoundHoldsWithoutFixedPriorities) {
+  const ProcessResult run = run_rtgpu({"run", kRunnable, "--scheduler=deadline", "--check-bounds"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.err, HasSubstr("--check-bounds: found both --scheduler deadline and --check-bounds"));
+}
+
 ProcessResult run_input(const std::string& input, std::vector<std::string> more = {}) {
   more.insert(more.begin(), {"run", "-", "--virtual-time", "--duration=10ms"});
   return run_rtgpu(more, {.input = input});
@@ -121,7 +128,7 @@ TEST(RunEnvironment, MoreCoresThanTheMachineHas) {
   const ProcessResult shared = run_rtgpu(
       {"run", "-", "--scheduler=normal", "--share-cores", "--duration=1us", "--format=table"}, {.input = input});
   EXPECT_NE(shared.out, "") << shared.err;
-  EXPECT_THAT(shared.out, HasSubstr("cores may be shared: no bound is claimed\n"));
+  EXPECT_THAT(shared.out, HasSubstr("no bound is claimed: tasks do not run as the analysis assumes\n"));
 }
 
 // Whether it is refused depends on who runs the tests, where.

@@ -64,6 +64,13 @@ TEST(RunResult, AnExceededBoundIsANoIfBoundsAreChecked) {
   EXPECT_FALSE(result.is_yes());
 }
 
+TEST(RunResult, TimesAreRoundedAndBoundsUp) {
+  const RunResult result =
+      result_of({seen_task("a", Duration::nanoseconds(1'000'400), Duration::nanoseconds(2'000'400))});
+  EXPECT_THAT(table_of(result),
+              HasSubstr("\n  a        1       0        10    1     1       1    1  2.001      0.501  "));
+}
+
 TEST(RunResult, WhoHasNoBoundIsANoIfBoundsAreChecked) {
   RunResult result = result_of({seen_task("a", Duration::milliseconds(2), {}),
                                 seen_task("b", Duration::milliseconds(2), Duration::milliseconds(2))});

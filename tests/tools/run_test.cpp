@@ -105,7 +105,8 @@ TEST(Run, CompleteJson) {
         "completion": {"count": 0, "p50_ns": null, "p99_ns": null, "p999_ns": null, "max_ns": null}}})"));
   EXPECT_EQ(task, json::parse(R"({"task": "a", "jobs": 2, "misses": 0, "min_response_ns": 2000000,
       "mean_response_ns": 2000000, "p999_response_ns": 2000000, "max_response_ns": 2000000, "job": 0,
-      "deadline_ns": 10000000, "best_effort": false, "bound_ns": 2000000, "observed_over_bound": 1.0,
+      "deadline_ns": 10000000, "best_effort": false, "bound_ns": 2000000, "declared_bound_ns": 2000000,
+      "observed_over_bound": 1.0,
       "release_jitter": {"count": 2, "p50_ns": 0, "p99_ns": 0, "p999_ns": 0, "max_ns": 0},
       "grant": {"count": 0, "p50_ns": null, "p99_ns": null, "p999_ns": null, "max_ns": null},
       "completion": {"count": 0, "p50_ns": null, "p99_ns": null, "p999_ns": null, "max_ns": null},
@@ -157,7 +158,7 @@ TEST(Run, ADeadlineMissedIsANo) {
 TEST(Run, SharedCoresHaveNoBounds) {
   const json answer = answer_of({"run", "-", "--virtual-time", "--share-cores"}, schedulable_set());
   EXPECT_TRUE(answer["results"][0]["tasks"][0]["bound_ns"].is_null());
-  EXPECT_EQ(answer["notes"], json({"cores may be shared: no bound is claimed"}));
+  EXPECT_EQ(answer["notes"], json({"no bound is claimed: tasks do not run as the analysis assumes"}));
 }
 
 TEST(Run, Csv) {

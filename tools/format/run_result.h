@@ -25,13 +25,12 @@ struct RunResult {
   TrialChoices choices;
   std::uint64_t trial = 0;
   bool check_bounds = false;
-  bool shares_cores = false;  // so no bound is claimed
   bool interrupted = false;
   std::optional<AnalysisResult> analysis;  // none: no bounds
   // By task, by what the taskset declares alone; those of `report` may count what was measured too.
   std::vector<std::optional<Duration>> declared_bounds;
-  std::vector<std::string> notes;          // what else a user should be told
-  RunReport report;                        // its tasks are those of the taskset, in that order
+  std::vector<std::string> notes;  // what else a user should be told
+  RunReport report;                // its tasks are those of the taskset, in that order
 
   // Whether nothing failed and no deadline was missed and, if bounds are checked, every real-time task has one and none
   // was exceeded.
@@ -56,8 +55,8 @@ std::string observed_over_bound(const std::optional<Duration>& bound, Duration o
 // 2 others".
 std::vector<RealtimeItem> not_granted(const RealtimeReport& realtime);
 
-// "not granted: priority of camera and 2 others: SCHED_OTHER, asked for SCHED_FIFO 80: the process is not permitted to".
-// What mends it is told apart.
+// "not granted: priority of camera and 2 others: SCHED_OTHER, asked for SCHED_FIFO 80: the process is not permitted
+// to". What mends it is told apart.
 std::string to_string(const RealtimeItem& item);
 
 }  // namespace rtgpu

@@ -18,6 +18,11 @@ std::string time_text(Duration time) {
   return to_milliseconds(Duration::microseconds((time.count() + 500) / 1000));
 }
 
+// Rounded up: it stays a bound.
+std::string bound_text(Duration bound) {
+  return to_milliseconds(Duration::microseconds((bound.count() + 999) / 1000));
+}
+
 std::string counted(std::int64_t count, std::string_view thing) {
   return count_of(static_cast<std::size_t>(count), thing);
 }
@@ -48,7 +53,7 @@ std::vector<std::string> cells(const TaskReport& task) {
           time(seen.response.mean().has_value(), seen.response.mean().value_or(Duration())),
           time(any, seen.response.percentile(999)),
           time(any, seen.response.max()),
-          task.bound ? to_milliseconds(*task.bound) : "-",
+          task.bound ? bound_text(*task.bound) : "-",
           share.empty() ? "-" : share,
           time(late.count() > 0, late.percentile(999)),
           time(late.count() > 0, late.max())};
@@ -115,7 +120,8 @@ void append_troubles(std::string& out, const RunResult& result) {
 void append_missing_bounds(std::string& out, const RunResult& result) {
   if (!result.check_bounds || !result.analysis) return;
   for (const TaskResult& task : result.analysis->tasks) {
-    if (task.bound) continue;
+    // After those of the taskset there may be others, which stand for what the machine takes.
+    if (task.bound || task.task >= result.loaded.taskset.tasks.size()) continue;
     out += fmt::format("{}: no bound: {}\n", printable(result.loaded.taskset.tasks[task.task].name),
                        printable(task.reason));
   }

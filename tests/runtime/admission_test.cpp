@@ -26,11 +26,8 @@ using testing::plain_gpu;
 using testing::refusal_of;
 using testing::seen_of;
 using testing::setup;
+using testing::use_gpu;
 using testing::virtual_options;
-
-void use_gpu(Job& job) {
-  job.gpu("work", [](Stream) {});
-}
 
 // camera on core 0: 1 + 5 of its own and at most 10 of lidar's lock.
 void add_camera_and_lidar(Runtime& runtime) {

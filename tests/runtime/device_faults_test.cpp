@@ -28,13 +28,10 @@ using testing::refusal_of;
 using testing::seen_of;
 using testing::setup;
 using testing::times_of;
+using testing::use_gpu;
 using testing::virtual_options;
 
 constexpr Duration kForEver = Duration::infinite();
-
-void use_gpu(Job& job) {
-  job.gpu("work", [](Stream) {});
-}
 
 // The first job hangs on the GPU, the others take 2 ms.
 void hang_once(Job& job) {

@@ -32,11 +32,8 @@ using testing::plain_gpu;
 using testing::seen_of;
 using testing::setup;
 using testing::times_of;
+using testing::use_gpu_well;
 using testing::virtual_options;
-
-void use_gpu(Job& job) {
-  EXPECT_EQ(job.gpu("work", [](Stream) {}), GpuStatus::ok);
-}
 
 const char* const kPolicies[] = {"gcaps", "gcaps-wc", "tsg-rr", "mpcp", "fmlp+", "stream-priority"};
 
@@ -48,9 +45,9 @@ TEST(PreemptedTask, LeavesAfterItsWorkHasCompleted) {
     TaskSetup busy = setup("busy", ms(100), 3, {cpu(ms(6))}, 1);
     busy.offset = ms(2);
     runtime.add_task(busy, [](Job&) {});
-    runtime.add_task(setup("camera", ms(100), 2, {cpu(ms(4)), gpu(ms(1), ms(10))}, 0), use_gpu);
-    runtime.add_task(setup("lidar", ms(100), 1, {gpu(Duration(), ms(3))}, 1), use_gpu);
-    runtime.add_task(setup("late", ms(100), 0, {cpu(ms(9)), gpu(Duration(), ms(1))}, 2), use_gpu);
+    runtime.add_task(setup("camera", ms(100), 2, {cpu(ms(4)), gpu(ms(1), ms(10))}, 0), use_gpu_well);
+    runtime.add_task(setup("lidar", ms(100), 1, {gpu(Duration(), ms(3))}, 1), use_gpu_well);
+    runtime.add_task(setup("late", ms(100), 0, {cpu(ms(9)), gpu(Duration(), ms(1))}, 2), use_gpu_well);
     runtime.run_for(ms(50));
     EXPECT_THAT(times_of(runtime, "lidar", TraceKind::end), ElementsAre("3ms"));
     EXPECT_THAT(times_of(runtime, "lidar", TraceKind::left), ElementsAre("8ms"));
@@ -147,7 +144,7 @@ TEST_P(EndedJob, FreesItsPlace) {
     SCOPED_TRACE(ending.name);
     Runtime runtime(virtual_options(GetParam()));
     runtime.add_task(setup("broken", ms(50), 2, {}, 0), ending.body);
-    runtime.add_task(setup("next", ms(50), 1, {cpu(ms(1)), gpu(Duration(), ms(4))}, 1), use_gpu);
+    runtime.add_task(setup("next", ms(50), 1, {cpu(ms(1)), gpu(Duration(), ms(4))}, 1), use_gpu_well);
     runtime.run_for(ms(70));
     const RunReport report = runtime.report();
     const TaskStatistics& broken = seen_of(report, "broken");
@@ -187,7 +184,7 @@ TEST(EndedJob, HandsTheLockOnAtOnce) {
       pthread_exit(nullptr);
     });
   });
-  runtime.add_task(setup("next", ms(50), 0, {cpu(ms(2)), gpu(Duration(), ms(4))}, 2), use_gpu);
+  runtime.add_task(setup("next", ms(50), 0, {cpu(ms(2)), gpu(Duration(), ms(4))}, 2), use_gpu_well);
   runtime.run_for(ms(20));
   EXPECT_THAT(times_of(runtime, "dies", TraceKind::grant), ElementsAre("3ms"));
   EXPECT_THAT(times_of(runtime, "next", TraceKind::grant), ElementsAre("5ms"));
@@ -223,7 +220,7 @@ TEST(Misuse, ChangesNothing) {
     EXPECT_EQ(job.leave(), GpuStatus::not_inside);
     EXPECT_EQ(job.gpu("last", [](Stream stream) { stream.run(ms(2)); }), GpuStatus::ok);
   });
-  runtime.add_task(setup("next", ms(50), 1, {cpu(ms(1)), gpu(Duration(), ms(1))}, 1), use_gpu);
+  runtime.add_task(setup("next", ms(50), 1, {cpu(ms(1)), gpu(Duration(), ms(1))}, 1), use_gpu_well);
   runtime.run_for(ms(20));
   EXPECT_THAT(times_of(runtime, "next", TraceKind::grant), ElementsAre("5ms"));
   EXPECT_THAT(times_of(runtime, "confused", TraceKind::complete), ElementsAre("8ms"));
@@ -238,7 +235,7 @@ TEST(Misuse, ChangesNothing) {
 TEST(EqualPriorities, RankByOrder) {
   Runtime runtime(virtual_options("mpcp"));
   for (const char* name : {"first", "second", "third"}) {
-    runtime.add_task(setup(name, ms(50), 7, {cpu(ms(1)), gpu(Duration(), ms(5))}), use_gpu);
+    runtime.add_task(setup(name, ms(50), 7, {cpu(ms(1)), gpu(Duration(), ms(5))}), use_gpu_well);
   }
   runtime.run_for(ms(20));
   EXPECT_THAT(times_of(runtime, "first", TraceKind::complete), ElementsAre("6ms"));
@@ -256,7 +253,7 @@ TEST(EqualPriorities, OfTheGpuAreReportedToo) {
   for (const char* name : {"first", "second"}) {
     TaskSetup task = setup(name, ms(50), priority--, {gpu(Duration(), ms(5))});
     task.gpu_priority = 9;
-    runtime.add_task(task, use_gpu);
+    runtime.add_task(task, use_gpu_well);
   }
   runtime.run_for(ms(20));
   EXPECT_THAT(runtime.report().notes,
@@ -272,7 +269,7 @@ TEST(ManyTasks, AreAllServedInOrder) {
     for (int number = 0; number < kTasks; ++number) {
       runtime.add_task(
           setup("task" + std::to_string(number), ms(1000), kTasks - number, {gpu(Duration(), ms(1))}, number % 3),
-          use_gpu);
+          use_gpu_well);
     }
     runtime.run_for(ms(10));
     const RunReport report = runtime.report();
@@ -313,8 +310,8 @@ TEST(StreamLevels, AreGivenToUndeclaredTasksToo) {
 TEST(StreamLevels, AreNotNeededByTasksWithoutGpu) {
   Runtime runtime(virtual_options("stream-priority"));
   runtime.add_task(setup("control", ms(50), 3, {cpu(ms(1))}), [](Job&) {});
-  runtime.add_task(setup("camera", ms(50), 2, {gpu(ms(1), ms(1))}), use_gpu);
-  runtime.add_task(setup("lidar", ms(50), 1, {gpu(ms(1), ms(1))}), use_gpu);
+  runtime.add_task(setup("camera", ms(50), 2, {gpu(ms(1), ms(1))}), use_gpu_well);
+  runtime.add_task(setup("lidar", ms(50), 1, {gpu(ms(1), ms(1))}), use_gpu_well);
   runtime.run_for(ms(10));
   const RunReport report = runtime.report();
   EXPECT_EQ(report.tasks[1].stream_level, 0);
@@ -336,7 +333,7 @@ TracedRun run_with(bool keep_trace, std::size_t events) {
   TracedRun run;
   int number = 0;
   for (const char* name : {"high", "mid", "low"}) {
-    runtime.add_task(setup(name, ms(20), 3 - number, {cpu(ms(1)), gpu(ms(1), ms(4))}, number % 2), use_gpu);
+    runtime.add_task(setup(name, ms(20), 3 - number, {cpu(ms(1)), gpu(ms(1), ms(4))}, number % 2), use_gpu_well);
     ++number;
   }
   runtime.run_for(ms(400));
@@ -372,7 +369,7 @@ TEST(FirstJob, AfterALongTimeIsInTheStatistics) {
   Runtime runtime(virtual_options("mpcp"));
   TaskSetup late = setup("late", ms(10), 1, {cpu(ms(2)), gpu(ms(1), ms(4))});
   late.offset = Duration::seconds(3600);
-  runtime.add_task(late, use_gpu);
+  runtime.add_task(late, use_gpu_well);
   runtime.run_for(Duration::seconds(3600));
   const RunReport report = runtime.report();
   EXPECT_EQ(seen_of(report, "late").jobs, 1);

@@ -28,6 +28,7 @@ using testing::plain_gpu;
 using testing::seen_of;
 using testing::setup;
 using testing::times_of;
+using testing::use_gpu_well;
 using testing::virtual_options;
 
 Segment copy(Duration time, CopyDirection direction = CopyDirection::to_device) {
@@ -45,15 +46,10 @@ Segment in_blocks(Duration misc, Duration exec, Duration block) {
   return segment;
 }
 
-// A body with one GPU segment that launches nothing itself.
-void use_gpu(Job& job) {
-  EXPECT_EQ(job.gpu("work", [](Stream) {}), GpuStatus::ok);
-}
-
 // camera, of the higher priority, comes to the GPU while lidar has it, on another core.
 void add_camera_and_lidar(Runtime& runtime, Duration camera_cpu, const Segment& lidar_gpu) {
-  runtime.add_task(setup("camera", ms(100), 2, {cpu(camera_cpu), gpu(ms(1), ms(5)), cpu(ms(1))}, 0), use_gpu);
-  runtime.add_task(setup("lidar", ms(100), 1, {cpu(ms(1)), lidar_gpu, cpu(ms(1))}, 1), use_gpu);
+  runtime.add_task(setup("camera", ms(100), 2, {cpu(camera_cpu), gpu(ms(1), ms(5)), cpu(ms(1))}, 0), use_gpu_well);
+  runtime.add_task(setup("lidar", ms(100), 1, {cpu(ms(1)), lidar_gpu, cpu(ms(1))}, 1), use_gpu_well);
 }
 
 TEST(Job, WaitsForTheLockOfMpcp) {
@@ -114,7 +110,7 @@ void use_gpu_in_4_slices(Job& job) {
 
 TEST(Job, LetsAHigherOneInAtTheEndOfASlice) {
   Runtime runtime(virtual_options("mpcp"));
-  runtime.add_task(setup("camera", ms(100), 2, {cpu(ms(4)), gpu(ms(1), ms(5))}, 0), use_gpu);
+  runtime.add_task(setup("camera", ms(100), 2, {cpu(ms(4)), gpu(ms(1), ms(5))}, 0), use_gpu_well);
   runtime.add_task(setup("lidar", ms(100), 1, {cpu(ms(1)), gpu(ms(2), ms(8))}, 1), use_gpu_in_4_slices);
   runtime.run_for(ms(50));
   // lidar's slices of 2 ms would end at 5, 7, 9 and 11 ms.
@@ -255,7 +251,7 @@ TEST(Job, RefusesMoreLaunchesThanThereIsRoomFor) {
     EXPECT_EQ(status, launches == 2 ? GpuStatus::ok : GpuStatus::too_much_work);
     launches = 2;
   });
-  runtime.add_task(setup("modest", ms(100), 1, {cpu(ms(1)), gpu(ms(1), ms(1))}, 1), use_gpu);
+  runtime.add_task(setup("modest", ms(100), 1, {cpu(ms(1)), gpu(ms(1), ms(1))}, 1), use_gpu_well);
   runtime.run_for(ms(150));
   // It leaves without having run anything, and the next job is as if nothing had been.
   EXPECT_THAT(times_of(runtime, "modest", TraceKind::grant), ElementsAre("3ms", "123ms"));
@@ -271,7 +267,7 @@ TEST(Job, NeedsRoomForALaunch) {
   Runtime runtime(virtual_options("mpcp"));
   TaskSetup none = setup("none", ms(100), 1, {gpu(ms(1), ms(5))});
   none.launches = 0;
-  EXPECT_THAT(testing::refusal_of([&] { runtime.add_task(none, use_gpu); }),
+  EXPECT_THAT(testing::refusal_of([&] { runtime.add_task(none, use_gpu_well); }),
               AllOf(HasSubstr("'none'"), HasSubstr("launches")));
 }
 

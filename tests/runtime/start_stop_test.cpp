@@ -23,6 +23,7 @@ using testing::ms;
 using testing::seen_of;
 using testing::setup;
 using testing::times_of;
+using testing::use_gpu_well;
 using testing::virtual_options;
 
 std::ptrdiff_t threads_now() {
@@ -30,13 +31,9 @@ std::ptrdiff_t threads_now() {
   return std::distance(begin(tasks), end(tasks));
 }
 
-void use_gpu(Job& job) {
-  EXPECT_EQ(job.gpu("work", [](Stream) {}), GpuStatus::ok);
-}
-
-void add_camera_and_lidar(Runtime& runtime) {
-  runtime.add_task(setup("camera", ms(10), 2, {cpu(ms(1)), gpu(ms(1), ms(1))}, 0), use_gpu);
-  runtime.add_task(setup("lidar", ms(20), 1, {gpu(ms(1), ms(2))}, 1), use_gpu);
+void add_short_tasks(Runtime& runtime) {
+  runtime.add_task(setup("camera", ms(10), 2, {cpu(ms(1)), gpu(ms(1), ms(1))}, 0), use_gpu_well);
+  runtime.add_task(setup("lidar", ms(20), 1, {gpu(ms(1), ms(2))}, 1), use_gpu_well);
 }
 
 // On any machine, as a process without privileges.
@@ -52,13 +49,13 @@ RuntimeOptions real_options() {
 TEST(Runs, LeaveNoThreadBehind) {
   const std::ptrdiff_t before = threads_now();
   Runtime same(virtual_options("mpcp"));
-  add_camera_and_lidar(same);
+  add_short_tasks(same);
   for (int count = 0; count < 100; ++count) {
     same.run_for(ms(10));
     ASSERT_EQ(seen_of(same.report(), "camera").jobs, 2);
     ASSERT_EQ(seen_of(same.report(), "lidar").jobs, 1);
     Runtime another(virtual_options("gcaps"));
-    add_camera_and_lidar(another);
+    add_short_tasks(another);
     another.run_for(ms(10));
     ASSERT_EQ(seen_of(another.report(), "camera").jobs, 2);
   }
@@ -67,7 +64,7 @@ TEST(Runs, LeaveNoThreadBehind) {
 
 TEST(Runs, BeginWithinATimeOfNothing) {
   Runtime runtime(virtual_options("mpcp"));
-  add_camera_and_lidar(runtime);
+  add_short_tasks(runtime);
   runtime.run_for({});  // the release at 0 is the last one
   EXPECT_EQ(seen_of(runtime.report(), "camera").jobs, 1);
   EXPECT_EQ(runtime.report().length, ms(5));
@@ -86,7 +83,7 @@ TEST(Runs, AreMovedWithTheirRuntime) {
 // What is stopped before it begins has no jobs; the run after that is as any other.
 TEST(Stop, BeforeARun) {
   Runtime runtime(virtual_options("mpcp"));
-  add_camera_and_lidar(runtime);
+  add_short_tasks(runtime);
   runtime.stop();
   runtime.stop();
   runtime.run_for(ms(20));
@@ -102,9 +99,9 @@ TEST(Stop, FromAJob) {
   runtime.add_task(setup("camera", ms(10), 2, {}, 0), [&](Job& job) {
     job.spend(ms(1));
     if (job.number() == 2) runtime.stop();
-    use_gpu(job);
+    use_gpu_well(job);
   });
-  runtime.add_task(setup("lidar", ms(18), 1, {cpu(ms(5)), gpu(ms(1), ms(2))}, 1), use_gpu);
+  runtime.add_task(setup("lidar", ms(18), 1, {cpu(ms(5)), gpu(ms(1), ms(2))}, 1), use_gpu_well);
   TaskSetup sporadic = setup("sporadic", ms(10), 0);
   sporadic.released_by = ReleasedBy::trigger;
   runtime.add_task(sporadic, [](Job&) {});

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <gtest/gtest.h>
+
 namespace rtgpu::testing {
 namespace {
 
@@ -79,6 +81,14 @@ const TaskStatistics& seen_of(const RunReport& report, const std::string& task) 
     if (each.name == task) return each.seen;
   }
   throw std::invalid_argument("no task " + task);
+}
+
+void use_gpu(Job& job) {
+  job.gpu("work", [](Stream) {});
+}
+
+void use_gpu_well(Job& job) {
+  EXPECT_EQ(job.gpu("work", [](Stream) {}), GpuStatus::ok);
 }
 
 }  // namespace rtgpu::testing

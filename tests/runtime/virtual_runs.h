@@ -23,6 +23,10 @@ RuntimeOptions virtual_options(const std::string& policy, const Gpu& gpu = plain
 TaskSetup setup(const std::string& name, Duration period, int priority, std::vector<Segment> segments = {},
                 int core = 0);
 
+// A job with a GPU segment that takes what is declared. `use_gpu_well`: which has to end well.
+void use_gpu(Job& job);
+void use_gpu_well(Job& job);
+
 // What the trace tells of a task, in order: "release@0ns", "start@0ns", ... Without boosts, and without what cores do.
 std::vector<std::string> events_of(const Runtime& runtime, const std::string& task);
 

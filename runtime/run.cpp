@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -132,7 +133,9 @@ void Run::start_services() {
 }
 
 void Run::start_samplers() {
-  for (int core = 0; core < setup_.taskset->platform.cpus; ++core) {
+  std::set<int> cores;
+  for (const Task& task : setup_.taskset->tasks) cores.insert(task.cpu);
+  for (const int core : cores) {
     LatencySampler& sampler = *samplers_.emplace_back(std::make_unique<LatencySampler>(core));
     ThreadSetup thread;
     thread.name = fmt::format("sampler {}", core);
@@ -144,14 +147,15 @@ void Run::start_samplers() {
 MeasuredOverheads Run::measured(std::span<const std::unique_ptr<TaskRunner>> runners) const {
   const auto without_lost = [](Duration latency) { return std::min(latency, LatencySampler::kNoted); };
   MeasuredOverheads measured;
-  measured.wake_up.resize(samplers_.size());
+  measured.wake_up.resize(static_cast<std::size_t>(setup_.taskset->platform.cpus));
+  measured.lost.resize(measured.wake_up.size());
   const std::vector<int> ranks = ranks_of(*setup_.taskset);
   for (const auto& sampler : samplers_) {
     const std::span<const Lateness> late = sampler->late().seen();
-    measured.lost.emplace_back(late.begin(), late.end());
+    measured.lost[static_cast<std::size_t>(sampler->core())].assign(late.begin(), late.end());
     measured.complete = measured.complete && !sampler->late().is_full();
   }
-  std::vector<std::size_t> highest(samplers_.size(), runners.size());
+  std::vector<std::size_t> highest(measured.wake_up.size(), runners.size());
   for (std::size_t task = 0; task < runners.size(); ++task) {
     const TaskRunner& runner = *runners[task];
     measured.overshoot.push_back(runner.overshoot());

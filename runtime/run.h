@@ -67,7 +67,7 @@ class Run {
   TraceRing* device_trace_ = nullptr;
   TraceRing* core_trace_ = nullptr;
   Signal collector_signal_;
-  std::vector<std::unique_ptr<LatencySampler>> samplers_;  // by core
+  std::vector<std::unique_ptr<LatencySampler>> samplers_;  // one for each core with tasks
   std::atomic<std::size_t> tasks_left_ = 0;
   std::size_t dispatches_ = 0;
   Duration end_;

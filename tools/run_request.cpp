@@ -81,8 +81,8 @@ std::optional<Format> run_format(const std::string& word, Errors& errors) {
 }
 
 void check_combinations(const RunArguments& arguments, const RunRequest& request, Errors& errors) {
-  if (arguments.check_bounds && !request.has_bounds()) {
-    const std::string_view other = arguments.share_cores ? "--share-cores" : "--scheduler deadline";
+  const std::string_view other = request.without_bounds();
+  if (arguments.check_bounds && !other.empty()) {
     errors.push_back(option_error(ErrorCode::conflict, "--check-bounds",
                                   fmt::format("both {} and --check-bounds", other), "one of them",
                                   fmt::format("With {} no bound holds.", other)));
@@ -94,6 +94,14 @@ void check_combinations(const RunArguments& arguments, const RunRequest& request
 }
 
 }  // namespace
+
+std::string_view RunRequest::without_bounds() const {
+  if (realtime.share_cores) return "--share-cores";
+  if (!virtual_time && realtime.scheduler == Scheduler::deadline) return "--scheduler deadline";
+  // Declared work is one block there, and never interrupted.
+  if (device == "host:compute") return "--device host:compute";
+  return {};
+}
 
 Result<RunRequest> make_request(const RunArguments& arguments) {
   Errors errors;

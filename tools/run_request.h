@@ -54,10 +54,8 @@ struct RunRequest {
   std::string trace;  // empty: none
   std::optional<Format> format;
 
-  // Whether tasks run as the analysis assumes, so that there are bounds.
-  bool has_bounds() const {
-    return !realtime.share_cores && (virtual_time || realtime.scheduler != Scheduler::deadline);
-  }
+  // The option by which tasks do not run as the analysis assumes, so that there are no bounds; empty: they do.
+  std::string_view without_bounds() const;
 };
 
 // All errors of the options at once.

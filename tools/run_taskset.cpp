@@ -100,7 +100,7 @@ RuntimeOptions runtime_options(const RunRequest& request, const Taskset& taskset
   options.gpu = taskset.platform.gpus.front();
   options.realtime = request.realtime;
   options.virtual_time = request.virtual_time;
-  options.measure = !request.virtual_time && request.has_bounds();
+  options.measure = !request.virtual_time && request.without_bounds().empty();
   return options;
 }
 
@@ -194,8 +194,9 @@ ExitStatus TasksetRun::run(StandardOutput& output) {
 // False if they are to be checked and the taskset is not covered, which has been told then.
 bool TasksetRun::find_bounds() {
   bounds_.resize(runtime_.task_count());
-  if (!request_.has_bounds()) {
-    result_.notes.emplace_back("no bound is claimed: tasks do not run as the analysis assumes");
+  if (const std::string_view option = request_.without_bounds(); !option.empty()) {
+    result_.notes.push_back(
+        fmt::format("no bound is claimed: with {} tasks do not run as the analysis assumes", option));
     return true;
   }
   Admission admission = runtime_.admit();

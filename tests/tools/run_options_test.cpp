@@ -128,7 +128,8 @@ TEST(RunEnvironment, MoreCoresThanTheMachineHas) {
   const ProcessResult shared = run_rtgpu(
       {"run", "-", "--scheduler=normal", "--share-cores", "--duration=1us", "--format=table"}, {.input = input});
   EXPECT_NE(shared.out, "") << shared.err;
-  EXPECT_THAT(shared.out, HasSubstr("no bound is claimed: tasks do not run as the analysis assumes\n"));
+  EXPECT_THAT(shared.out,
+              HasSubstr("no bound is claimed: with --share-cores tasks do not run as the analysis assumes\n"));
 }
 
 // Whether it is refused depends on who runs the tests, where.

@@ -63,7 +63,7 @@ class TaskHandle {
   explicit TaskHandle(TaskRunner& runner) : runner_(&runner) {}
   const std::string& name() const;
   // Asks for a job, if the task is released by triggers; without effect while no run goes on. From any thread, also in
-  // a signal handler; in virtual time from jobs only.
+  // a signal handler.
   void trigger();
   // How far it is. During a run, from any thread.
   std::int64_t jobs() const;
@@ -111,8 +111,7 @@ class Runtime {
 
   // Releases jobs for this long, and returns when the last job has ended. Infinite: until stop(), on a real machine.
   void run_for(Duration time);
-  // No further releases; jobs that run end. Before a run: of that one. From any thread, also in a signal handler; of a
-  // run in virtual time from jobs only.
+  // No further releases; jobs that run end. Before a run: of that one. From any thread, also in a signal handler.
   void stop();
 
   // Of the last run.

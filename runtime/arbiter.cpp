@@ -174,6 +174,7 @@ bool Arbiter::is_inside(TaskId task) const {
 }
 
 void Arbiter::serve(TraceRing& trace) {
+  if (!machine_.is_virtual()) device_executed_ = machine_.execution_time();
   while (!stopping_.load(std::memory_order_acquire)) {
     Wakes wakes;
     Duration due;

@@ -3,14 +3,9 @@
 #include "runtime/machine/virtual_machine.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cxxabi.h>
 #include <exception>
 #include <limits>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <utility>
 #include <variant>
 
@@ -18,7 +13,6 @@ namespace rtgpu {
 namespace {
 
 constexpr std::size_t kFaultLength = 200;
-constexpr std::int64_t kNoTrigger = -1;
 
 }  // namespace
 
@@ -41,13 +35,8 @@ class TaskRunner::Died {
 };
 
 TaskRunner::TaskRunner(TaskId id, TaskSetup setup, Body body)
-    : id_(id), setup_(std::move(setup)), body_(std::move(body)), batch_(setup_.launches) {
+    : id_(id), setup_(std::move(setup)), body_(std::move(body)), releases_(id_, setup_), batch_(setup_.launches) {
   statistics_.last_fault.reserve(kFaultLength);
-  if (setup_.released_by == ReleasedBy::file) stop_file_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-}
-
-TaskRunner::~TaskRunner() {
-  if (stop_file_ >= 0) close(stop_file_);
 }
 
 void TaskRunner::prepare(const RunContext& context, TraceRing& trace) {
@@ -55,30 +44,18 @@ void TaskRunner::prepare(const RunContext& context, TraceRing& trace) {
   trace_ = &trace;
   statistics_ = TaskStatistics{};
   statistics_.last_fault.reserve(kFaultLength);
-  stopping_.store(false, std::memory_order_relaxed);
-  triggers_.store(0, std::memory_order_relaxed);
-  triggered_at_ns_.store(kNoTrigger, std::memory_order_relaxed);
-  release_signal_.take();
-  next_job_ = 0;
-  next_ = {setup_.offset, setup_.offset};
-  if (context_->draws != nullptr) next_.actual += context_->draws->jitter(id_, 0, setup_.jitter);
+  releases_.prepare(context.machine, context.horizon, context.draws);
   job_ = -1;
   inside_ = false;
-  open_.store(true);
-}
-
-void TaskRunner::retire() {
-  open_.store(false);
-  while (calls_.load() > 0) std::this_thread::yield();
 }
 
 void TaskRunner::run() {
   thread_ = std::this_thread::get_id();
   Died died(*this);
   try {
-    while (next_release()) {
-      run_job();
-      plan_after_job();
+    while (const std::optional<Release> release = releases_.next()) {
+      run_job(*release);
+      statistics_.skipped += releases_.plan_next(skips_);
     }
   } catch (const MachineStopped&) {
     died.end();  // it has not: the run is over
@@ -99,109 +76,12 @@ Duration TaskRunner::overshoot() const {
   return std::max(Duration(), statistics_.execution.max() - declared);
 }
 
-void TaskRunner::stop() {
-  stopping_.store(true, std::memory_order_release);
-  if (context_) context_->machine.notify(release_signal_);
-  if (stop_file_ < 0) return;
-  const std::uint64_t one = 1;
-  // Full is as good: the thread wakes up.
-  [[maybe_unused]] const ssize_t written = write(stop_file_, &one, sizeof one);
-}
-
-void TaskRunner::trigger() {
-  calls_.fetch_add(1);
-  if (open_.load()) {
-    std::int64_t none = kNoTrigger;
-    triggered_at_ns_.compare_exchange_strong(none, context_->machine.now().count(), std::memory_order_acq_rel);
-    triggers_.fetch_add(1, std::memory_order_acq_rel);
-    context_->machine.notify(release_signal_);
-  }
-  calls_.fetch_sub(1);
-}
-
-bool TaskRunner::next_release() {
-  woke_ = false;
-  switch (setup_.released_by) {
-    case ReleasedBy::time:
-      return next_.nominal <= context_->horizon && wait_for_time(next_.actual);
-    case ReleasedBy::trigger:
-      return wait_for_trigger();
-    case ReleasedBy::file:
-      return wait_for_file();
-  }
-  return false;
-}
-
-bool TaskRunner::wait_for_time(Duration actual) {
-  Machine& machine = context_->machine;
-  while (!stopping_.load(std::memory_order_acquire) && !machine.is_due(actual)) {
-    woke_ = true;
-    machine.wait(release_signal_, Waiting::suspended, actual);
-  }
-  return !stopping_.load(std::memory_order_acquire);
-}
-
-bool TaskRunner::wait_for_trigger() {
-  Machine& machine = context_->machine;
-  while (triggers_.load(std::memory_order_acquire) == 0) {
-    if (stopping_.load(std::memory_order_acquire) || machine.is_due(context_->horizon)) return false;
-    woke_ = true;
-    machine.wait(release_signal_, Waiting::suspended, context_->horizon);
-  }
-  // What is triggered meanwhile counts from this one's time: earlier than it was, never later.
-  const std::int64_t triggered = triggered_at_ns_.exchange(kNoTrigger, std::memory_order_acq_rel);
-  triggers_.fetch_sub(1, std::memory_order_acq_rel);
-  if (triggered != kNoTrigger) last_trigger_ = Duration::nanoseconds(triggered);
-  return released_at(last_trigger_);
-}
-
-bool TaskRunner::wait_for_file() {
-  std::array<pollfd, 2> files{{{setup_.release_file, POLLIN, 0}, {stop_file_, POLLIN, 0}}};
-  for (;;) {
-    const Duration left = context_->horizon - context_->machine.now();
-    if (stopping_.load(std::memory_order_acquire) || left <= Duration()) return false;
-    constexpr std::int64_t kLongestMs = 1'000'000;
-    const auto timeout_ms = static_cast<int>(std::min(left.count() / 1'000'000 + 1, kLongestMs));
-    const int ready = poll(files.data(), files.size(), timeout_ms);
-    if (ready < 0 && errno != EINTR) return false;
-    if (ready > 0 && (files[0].revents & POLLNVAL) != 0) return false;
-    if (ready > 0 && files[0].revents != 0) break;
-  }
-  woke_ = true;
-  return released_at(context_->machine.now());
-}
-
-// Something asked for a job at `asked`: it is released at least a period after the one before.
-bool TaskRunner::released_at(Duration asked) {
-  const Duration earliest = next_job_ == 0 ? asked : release_.nominal + setup_.period;
-  next_.nominal = std::max(asked, earliest);
-  next_.actual = next_.nominal;
-  return next_.nominal <= context_->horizon && wait_for_time(next_.actual);
-}
-
-void TaskRunner::plan_after_job() {
-  if (setup_.released_by != ReleasedBy::time) return;
-  const Duration now = context_->machine.now();
-  const auto is_missed = [&] { return skips_ && next_.nominal < now && next_.nominal <= context_->horizon; };
-  for (bool first = true; first || is_missed(); first = false) {
-    if (!first) ++statistics_.skipped;
-    next_.nominal += setup_.period;
-    Duration jitter;
-    if (context_->draws != nullptr) {
-      const std::int64_t number = next_job_ + statistics_.skipped;
-      next_.nominal += context_->draws->gap(id_, number);
-      jitter = context_->draws->jitter(id_, number, setup_.jitter);
-    }
-    // Jobs are released in order, whatever the jitter.
-    next_.actual = std::max(next_.nominal + jitter, next_.actual);
-  }
-}
-
-void TaskRunner::run_job() {
+void TaskRunner::run_job(const Release& release) {
   Machine& machine = context_->machine;
   const Duration now = machine.now();
-  job_ = next_job_++;
-  release_ = next_;
+  ++job_;
+  release_ = release;
+  woke_ = releases_.waited();
   segment_ = 0;
   next_segment_ = 0;
   in_cpu_segment_ = false;

@@ -5,6 +5,7 @@
 #include "runtime/arbiter.h"
 #include "runtime/device/work.h"
 #include "runtime/job.h"
+#include "runtime/releases.h"
 #include "runtime/statistics.h"
 #include "runtime/task_setup.h"
 #include "runtime/trace/trace_ring.h"
@@ -47,7 +48,6 @@ class TaskRunner {
   TaskRunner(TaskId id, TaskSetup setup, Body body);
   TaskRunner(const TaskRunner&) = delete;
   TaskRunner& operator=(const TaskRunner&) = delete;
-  ~TaskRunner();
 
   const TaskSetup& setup() const { return setup_; }
   TaskId id() const { return id_; }
@@ -66,31 +66,19 @@ class TaskRunner {
   // Before each run.
   void prepare(const RunContext& context, TraceRing& trace);
   // After it, while its machine is still there: nobody triggers any more.
-  void retire();
+  void retire() { releases_.retire(); }
   // The thread.
   void run();
   // From any thread, also in a signal handler.
-  void stop();
-  void trigger();
+  void stop() { releases_.stop(); }
+  void trigger() { releases_.trigger(); }
 
  private:
   friend class Job;
 
-  // What happens to a job in time.
-  struct Release {
-    Duration nominal;
-    Duration actual;
-  };
   class Died;
 
-  bool next_release();
-  bool wait_for_time(Duration actual);
-  bool wait_for_trigger();
-  bool wait_for_file();
-  bool released_at(Duration asked);
-  void plan_after_job();
-
-  void run_job();
+  void run_job(const Release& release);
   void do_body();
   void do_declared_work();
   void end_job();
@@ -134,27 +122,16 @@ class TaskRunner {
   TraceRing* trace_ = nullptr;
   std::thread::id thread_;
 
+  Releases releases_;
   WorkBatch batch_;
   bool overflow_ = false;
   TaskStatistics statistics_;
 
-  // Releases.
-  Signal release_signal_;
-  std::atomic<bool> stopping_ = false;
-  std::atomic<bool> open_ = false;  // triggers count
-  std::atomic<int> calls_ = 0;      // of trigger(), that look at the machine
-  std::atomic<std::int64_t> triggers_ = 0;
-  std::atomic<std::int64_t> triggered_at_ns_ = 0;  // the first that has not been served
-  std::int64_t next_job_ = 0;
-  Duration last_trigger_;
-  int stop_file_ = -1;  // readable once stop() has been called; for tasks released by a file
-  Release next_;
-  bool woke_ = false;   // for this job, and nothing has happened since
-  bool skips_ = false;  // releases that the job has missed
-
   // The job.
   std::int64_t job_ = -1;
   Release release_;
+  bool woke_ = false;             // for this job, and nothing has happened since
+  bool skips_ = false;            // releases that the job has missed
   std::size_t segment_ = 0;       // the one that the job is in
   std::size_t next_segment_ = 0;  // the first that it has not begun
   bool in_cpu_segment_ = false;

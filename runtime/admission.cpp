@@ -53,7 +53,7 @@ Admission admit(Taskset taskset, Policy policy, WaitChoice wait, std::int64_t de
   if (!undeclared.empty()) {
     admission.errors.push_back(Error{ErrorCode::missing, Place{{}, "/tasks", 0, 0},
                                      fmt::format("no execution times of {}", fmt::join(undeclared, ", ")),
-                                     "segments of every real-time task",
+                                     "segments of every task",
                                      "Declare them: without them nothing can be said of any task."});
     return admission;
   }

@@ -29,8 +29,8 @@ struct Admission {
 // The device memory that tasks declare, against what there is. The error names the tasks and by how much they exceed.
 Errors memory_errors(const Taskset& taskset, std::int64_t device_memory);
 
-// Analyses the set with the safe analysis of the policy. `undeclared`: names of real-time tasks that declare no
-// execution times; they are errors.
+// Analyses the set with the safe analysis of the policy. `undeclared`: names of tasks that declare no execution times;
+// they are errors, best-effort ones too: what they do on the GPU may be in the way of others.
 Admission admit(Taskset taskset, Policy policy, WaitChoice wait, std::int64_t device_memory,
                 const std::vector<std::string>& undeclared);
 

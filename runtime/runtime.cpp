@@ -93,7 +93,7 @@ struct Runtime::State {
   Taskset taskset;
   std::vector<std::unique_ptr<TaskRunner>> runners;
   std::deque<TaskHandle> handles;
-  std::vector<std::string> undeclared;  // real-time tasks without segments
+  std::vector<std::string> undeclared;  // tasks without segments
   std::optional<Scenario> scenario;
   std::vector<StreamId> streams;
   bool has_run = false;
@@ -299,7 +299,7 @@ void Runtime::State::add(TaskSetup setup, Body body) {
   if (!errors.empty()) throw SetupError(errors);
   setup.deadline = grown.tasks.back().deadline;
   setup.gpu_priority = grown.tasks.back().gpu_priority;
-  if (setup.segments.empty() && !setup.best_effort) undeclared.push_back(setup.name);
+  if (setup.segments.empty()) undeclared.push_back(setup.name);
   const auto id = static_cast<TaskId>(runners.size());
   runners.push_back(std::make_unique<TaskRunner>(id, std::move(setup), std::move(body)));
   handles.emplace_back(*runners.back());

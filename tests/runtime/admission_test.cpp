@@ -84,7 +84,8 @@ TEST(Admission, SaysWhyNot) {
               AllOf(HasSubstr("camera: at most 15ms of 20ms\n"), HasSubstr("lidar: no bound within 25ms")));
 }
 
-TEST(Admission, NeedsExecutionTimesOfRealTimeTasks) {
+// Best-effort tasks too: what they do on the GPU may be in the way of others.
+TEST(Admission, NeedsExecutionTimesOfAllTasks) {
   Runtime runtime(virtual_options("mpcp"));
   runtime.add_task(setup("declared", ms(20), 3, {cpu(ms(1))}), [](Job&) {});
   runtime.add_task(setup("unknown", ms(20), 2), [](Job&) {});
@@ -95,7 +96,7 @@ TEST(Admission, NeedsExecutionTimesOfRealTimeTasks) {
   EXPECT_FALSE(admission.schedulable);
   ASSERT_EQ(admission.errors.size(), 1U);
   EXPECT_EQ(admission.errors[0].code, ErrorCode::missing);
-  EXPECT_THAT(admission.explain(), AllOf(HasSubstr("no execution times of unknown;"), Not(HasSubstr("log"))));
+  EXPECT_THAT(admission.explain(), HasSubstr("no execution times of unknown, log;"));
 }
 
 TEST(Admission, SaysByHowMuchMemoryDoesNotFit) {

@@ -183,7 +183,7 @@ class Iteration {
   bool depends_on_response(const Group& group) const {
     const auto first = recurrence_.streams.begin() + static_cast<std::ptrdiff_t>(group.first_stream);
     return std::any_of(first, first + static_cast<std::ptrdiff_t>(group.stream_count),
-                       [](const Stream& stream) { return stream.whole.is_infinite() || stream.cost.is_infinite(); });
+                       [](const JobStream& stream) { return stream.whole.is_infinite() || stream.cost.is_infinite(); });
   }
 
   // Whether the task passes its cap even without what has no bound.

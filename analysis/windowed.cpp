@@ -39,18 +39,18 @@ class Solver {
   }
 
  private:
-  std::span<const Stream> streams_of(const Group& group) const {
+  std::span<const JobStream> streams_of(const Group& group) const {
     return std::span(recurrence_.streams).subspan(group.first_stream, group.stream_count);
   }
 
-  static Duration work_of(const Stream& stream, Duration jitter, Duration window) {
+  static Duration work_of(const JobStream& stream, Duration jitter, Duration window) {
     return stream.cost * ceil_div(window + jitter, stream.period);
   }
 
   // The group's work in a window, with the jitter that is right for it.
-  Duration work_in(const Group& group, Duration length, Duration Stream::*jitter) const {
+  Duration work_in(const Group& group, Duration length, Duration JobStream::*jitter) const {
     Duration sum;
-    for (const Stream& stream : streams_of(group)) sum += work_of(stream, stream.*jitter, length);
+    for (const JobStream& stream : streams_of(group)) sum += work_of(stream, stream.*jitter, length);
     if (group.together.cost.is_infinite()) return sum;
     return std::min(sum, work_of(group.together, group.together.*jitter, length));
   }
@@ -88,7 +88,7 @@ class Solver {
   Duration delay_in(const Group& group, const Window& window, Duration length) const {
     if (!group.kinds.contains(window.kind)) return Duration();
     const bool on_host = window.kind == WindowKind::host;
-    Duration delay = work_in(group, counted_in(window, length), on_host ? &Stream::on_host : &Stream::on_device);
+    Duration delay = work_in(group, counted_in(window, length), on_host ? &JobStream::on_host : &JobStream::on_device);
     if (!group.unit.is_infinite()) delay = std::min(delay, group.unit * window.units);
     return delay;
   }
@@ -183,7 +183,7 @@ class Solver {
   // What a group adds to the windows so far if they take `response`.
   Duration charge_of(std::size_t place, Duration response) const {
     if (by_windows_[place] == Duration()) return Duration();
-    return std::min(work_in(recurrence_.groups[place], response, &Stream::whole), by_windows_[place]);
+    return std::min(work_in(recurrence_.groups[place], response, &JobStream::whole), by_windows_[place]);
   }
 
   Duration joint_charge_of(std::size_t joint, Duration response) const {
@@ -245,7 +245,7 @@ Group& WindowedRecurrence::add_group(Term term, TaskIndex task, WindowKinds kind
   return groups.back();
 }
 
-void WindowedRecurrence::add_stream(Stream stream) {
+void WindowedRecurrence::add_stream(JobStream stream) {
   if (stream.cost == Duration()) return;
   streams.push_back(stream);
   ++groups.back().stream_count;

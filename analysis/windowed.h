@@ -88,7 +88,7 @@ struct Blocker {
 // the window starts that much later than its release at the latest, or is smaller by as much as it starts later). In a
 // window that begins when none of the work is ready, as windows extended to the start of higher-priority activity do:
 // the latest time after the release at which the work becomes ready.
-struct Stream {
+struct JobStream {
   Duration cost;
   Duration period;
   Duration on_host;    // jitter in a core window
@@ -113,7 +113,7 @@ struct Group {
   std::size_t first_stream = 0;
   std::size_t stream_count = 0;
   // All streams together, seen as one: the same work with another jitter. Infinite cost: no such view.
-  Stream together{Duration::infinite(), Duration::nanoseconds(1), {}, {}, {}};
+  JobStream together{Duration::infinite(), Duration::nanoseconds(1), {}, {}, {}};
   // In a window of `units` u the group delays the job by at most u times this.
   Duration unit = Duration::infinite();
   std::size_t joint = kNoJoint;  // the place in `joints`
@@ -123,7 +123,7 @@ struct Group {
 struct WindowedRecurrence {
   std::vector<Window> windows;
   std::vector<Constant> constants;  // blocking and overhead, for the explanation; their sum is in the windows
-  std::vector<Stream> streams;
+  std::vector<JobStream> streams;
   std::vector<Group> groups;
   std::vector<Joint> joints;
   std::vector<Blocker> blockers;  // longest first
@@ -134,7 +134,7 @@ struct WindowedRecurrence {
   // Starts a group; its streams are added after it.
   Group& add_group(Term term, TaskIndex task, WindowKinds kinds);
   // Adds a stream to the last group. Zero costs are left out.
-  void add_stream(Stream stream);
+  void add_stream(JobStream stream);
   // Sees the streams of the last group together as well, for a job that is complete by `response`: whatever the order
   // of its parts, what it leaves for a window that begins anywhere starts by then, less all of its cost.
   void add_together(Duration period, Duration response);

@@ -168,11 +168,6 @@ GpuStatus Arbiter::copy(const JobPlace& place, CopyRequest request, TraceRing& t
   return await(task);
 }
 
-bool Arbiter::is_inside(TaskId task) const {
-  const std::lock_guard guard(lock_);
-  return policy_->phase(task) != Phase::idle;
-}
-
 void Arbiter::serve(TraceRing& trace) {
   if (!machine_.is_virtual()) device_executed_ = machine_.execution_time();
   while (!stopping_.load(std::memory_order_acquire)) {

@@ -67,7 +67,6 @@ class Arbiter final : public DeviceListener {
   void cancel(const JobPlace& place, TraceRing& trace);
   // Copies, and waits for the end of the copy.
   GpuStatus copy(const JobPlace& place, CopyRequest request, TraceRing& trace);
-  bool is_inside(TaskId task) const;
   // When the task was last told of a grant, or of the end of its work or copy. For the task's own thread, after it has
   // waited.
   Duration told_at(TaskId task) const { return tasks_[task].told_at; }

@@ -5,7 +5,7 @@
 #include "runtime/arbiter.h"
 #include "runtime/device/work.h"
 #include "runtime/job.h"
-#include "runtime/releases.h"
+#include "runtime/release_plan.h"
 #include "runtime/statistics.h"
 #include "runtime/task_setup.h"
 #include "runtime/trace/trace_ring.h"
@@ -122,7 +122,7 @@ class TaskRunner {
   TraceRing* trace_ = nullptr;
   std::thread::id thread_;
 
-  Releases releases_;
+  ReleasePlan releases_;
   WorkBatch batch_;
   bool overflow_ = false;
   TaskStatistics statistics_;

@@ -12,7 +12,7 @@
 namespace rtgpu {
 
 template <class T>
-struct Choice {
+struct OptionChoice {
   std::string_view word;
   T value;
 };
@@ -22,9 +22,9 @@ Error choice_error(std::string_view option, std::string_view found, const std::v
 
 // The value that `word` stands for.
 template <class T>
-Result<T> choose(std::string_view option, std::string_view word, const std::vector<Choice<T>>& choices) {
+Result<T> choose(std::string_view option, std::string_view word, const std::vector<OptionChoice<T>>& choices) {
   std::vector<std::string_view> known;
-  for (const Choice<T>& choice : choices) {
+  for (const OptionChoice<T>& choice : choices) {
     if (choice.word == word) return choice.value;
     known.push_back(choice.word);
   }

@@ -165,7 +165,7 @@ class Simulator::Run {
   std::uint32_t on_gpu_ = kNone;
   Nanoseconds switch_left_ = 0;
   Nanoseconds boundary_at_ = kNever;
-  std::int64_t turns_ = 0;      // how often work was put on the GPU
+  std::int64_t turns_ = 0;     // how often work was put on the GPU
   Nanoseconds turn_done_ = 0;  // of running since the start of the turn or its last boundary
 
   std::vector<std::uint32_t> copying_;  // by engine

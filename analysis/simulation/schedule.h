@@ -30,8 +30,8 @@ enum class JobState : std::uint8_t {
 inline constexpr std::size_t kJobStateCount = 13;
 std::string_view to_string(JobState state);  // as above: "idle", "cpu", "to_enter", ...
 
-// Each kind of interval is sorted by its begin; neighbours that are alike are one, but for turns on the GPU. Times are from the start
-// of the run. `job` counts the jobs of a task from 0.
+// Each kind of interval is sorted by its begin; neighbours that are alike are one, but for turns on the GPU. Times are
+// from the start of the run. `job` counts the jobs of a task from 0.
 struct TaskInterval {
   TaskIndex task = kNoTask;
   std::int64_t job = 0;

@@ -10,7 +10,7 @@ namespace rtgpu {
 namespace {
 
 // The copy that a task has with an engine, if any.
-const Visit* copy_with(const ScheduleView& view, const Slice& slice, TaskIndex task, std::size_t engine) {
+const Visit* copy_with(const ScheduleView& view, const ScheduleSlice& slice, TaskIndex task, std::size_t engine) {
   if (!slice.is_in(task, JobState::copy)) return nullptr;
   const auto& copy = std::get<CopySegment>(view.segment(*slice.visits[task]));
   return engine_of(copy, view.taskset.platform.gpus.front()) == engine ? slice.visits[task] : nullptr;
@@ -22,7 +22,7 @@ bool goes_before(const ScheduleView& view, const Visit& a, const Visit& b) {
 }
 
 // A copy starts in `after`: nobody who waited goes first. One submitted at that very moment may have come just after.
-void check_copy_order(const ScheduleView& view, const Slice& after, const Visit& starts, std::size_t engine,
+void check_copy_order(const ScheduleView& view, const ScheduleSlice& after, const Visit& starts, std::size_t engine,
                       Findings& findings) {
   for (TaskIndex task = 0; task < view.tasks.size(); ++task) {
     const Visit* waiter = copy_with(view, after, task, engine);
@@ -38,7 +38,7 @@ class Engine {
   Engine(const ScheduleView& view, std::size_t engine, Findings& findings)
       : view_(view), engine_(engine), findings_(findings) {}
 
-  void look_at(const Slice& slice) {
+  void look_at(const ScheduleSlice& slice) {
     const TaskIndex task = slice.engines[engine_];
     const Visit* now = task == kNoTask ? nullptr : copy_with(view_, slice, task, engine_);
     if (now == nullptr && task != kNoTask) {
@@ -55,7 +55,7 @@ class Engine {
   }
 
  private:
-  void check_idle(const Slice& slice) {
+  void check_idle(const ScheduleSlice& slice) {
     for (TaskIndex task = 0; task < view_.tasks.size(); ++task) {
       if (copy_with(view_, slice, task, engine_) == nullptr) continue;
       findings_.add(ScheduleRule::copy_engine, task, slice.begin,
@@ -71,7 +71,7 @@ class Engine {
 
 // A copy that is done is off its engine: it does not end before or after its engine does.
 void check_copy_ends(const ScheduleView& view, Findings& findings) {
-  for (const Slice& slice : view.slices) {
+  for (const ScheduleSlice& slice : view.slices) {
     for (const Visit* visit : slice.visits) {
       if (visit == nullptr || visit->state != JobState::copy || visit->end != slice.end) continue;
       if (visit->on_engine == Duration() || visit->is_cut_off) continue;
@@ -88,7 +88,7 @@ void check_copy_ends(const ScheduleView& view, Findings& findings) {
 void check_copies(const ScheduleView& view, Findings& findings) {
   for (std::size_t index = 0; index < engines_of(view.taskset.platform.gpus.front()); ++index) {
     Engine engine(view, index, findings);
-    for (const Slice& slice : view.slices) engine.look_at(slice);
+    for (const ScheduleSlice& slice : view.slices) engine.look_at(slice);
   }
   check_copy_ends(view, findings);
 }

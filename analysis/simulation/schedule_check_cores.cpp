@@ -26,7 +26,7 @@ bool is_boosted_in(Policy policy, JobState state) {
 }
 
 // The task that a core has to run: the highest that wants it, boosted ones first.
-TaskIndex highest_on(const ScheduleView& view, const Slice& slice, std::size_t core) {
+TaskIndex highest_on(const ScheduleView& view, const ScheduleSlice& slice, std::size_t core) {
   TaskIndex highest = kNoTask;
   const auto place = [&](TaskIndex task) {
     return std::pair(!is_boosted_in(view.policy, slice.visits[task]->state), view.tasks[task].cpu_rank);
@@ -43,7 +43,7 @@ TaskIndex highest_on(const ScheduleView& view, const Slice& slice, std::size_t c
 }  // namespace
 
 void check_cores(const ScheduleView& view, Findings& findings) {
-  for (const Slice& slice : view.slices) {
+  for (const ScheduleSlice& slice : view.slices) {
     for (std::size_t core = 0; core < slice.cores.size(); ++core) {
       const TaskIndex runs = slice.cores[core];
       const TaskIndex highest = highest_on(view, slice, core);

@@ -27,7 +27,7 @@ class Exclusive {
   }
 
  private:
-  Role role(const Slice& slice, TaskIndex task) const {
+  Role role(const ScheduleSlice& slice, TaskIndex task) const {
     const Visit* visit = slice.visits[task];
     if (visit == nullptr) return Role::none;
     return kind_ == Kind::update_mutex ? role_for_mutex(*visit) : role_for_lock(slice, *visit);
@@ -47,7 +47,7 @@ class Exclusive {
   }
 
   // From the grant to the end of the leave call; at the end of a slice the rest of exec may have to wait again.
-  static Role role_for_lock(const Slice& slice, const Visit& visit) {
+  static Role role_for_lock(const ScheduleSlice& slice, const Visit& visit) {
     switch (visit.state) {
       case JobState::enter_waiting:
         return Role::waits;
@@ -67,7 +67,7 @@ class Exclusive {
   std::string_view name() const { return kind_ == Kind::update_mutex ? "the mutex" : "the lock"; }
 
   // Returns the holder.
-  TaskIndex check_holder(const Slice& slice) {
+  TaskIndex check_holder(const ScheduleSlice& slice) {
     TaskIndex holder = kNoTask;
     TaskIndex waiter = kNoTask;
     for (TaskIndex task = 0; task < view_.tasks.size(); ++task) {
@@ -87,7 +87,7 @@ class Exclusive {
   }
 
   // Whether a task holds on the same request in both slices.
-  bool keeps(const Slice& before, const Slice& after, TaskIndex task) const {
+  bool keeps(const ScheduleSlice& before, const ScheduleSlice& after, TaskIndex task) const {
     if (role(before, task) != Role::holds) return false;
     const Visit& was = *before.visits[task];
     const Visit& is = *after.visits[task];
@@ -96,19 +96,19 @@ class Exclusive {
   }
 
   // A task waits in both slices for the same.
-  bool keeps_waiting(const Slice& before, const Slice& after, TaskIndex task) const {
+  bool keeps_waiting(const ScheduleSlice& before, const ScheduleSlice& after, TaskIndex task) const {
     return role(after, task) == Role::waits && role(before, task) == Role::waits &&
            before.visits[task] == after.visits[task];
   }
 
   // The rest of its exec waits from now on.
-  bool is_put_off(const Slice& before, const Slice& after, TaskIndex task) const {
+  bool is_put_off(const ScheduleSlice& before, const ScheduleSlice& after, TaskIndex task) const {
     return role(after, task) == Role::waits && role(before, task) == Role::holds &&
            before.visits[task] == after.visits[task];
   }
 
   // When the new holder asked: now, if it did not wait.
-  static Duration request_of(const Slice& before, const Slice& after, TaskIndex holder) {
+  static Duration request_of(const ScheduleSlice& before, const ScheduleSlice& after, TaskIndex holder) {
     const Visit* was = before.visits[holder];
     const Visit& is = *after.visits[holder];
     const bool waited =
@@ -116,14 +116,14 @@ class Exclusive {
     return waited ? was->begin : after.begin;
   }
 
-  bool goes_before(const Slice& before, const Slice& after, TaskIndex holder, TaskIndex waiter) const {
+  bool goes_before(const ScheduleSlice& before, const ScheduleSlice& after, TaskIndex holder, TaskIndex waiter) const {
     if (view_.policy != Policy::fmlp_plus) return view_.tasks[holder].gpu_rank < view_.tasks[waiter].gpu_rank;
     return request_of(before, after, holder) <= after.visits[waiter]->begin;
   }
 
   // Somebody else may have had it in between, for no time: another task that uses the GPU moved on at this moment, or
   // had a job that took no time at all.
-  bool may_have_passed(const Slice& before, const Slice& after, TaskIndex holder) const {
+  bool may_have_passed(const ScheduleSlice& before, const ScheduleSlice& after, TaskIndex holder) const {
     const auto is_other = [&](TaskIndex task) { return task != holder && uses_gpu(view_.taskset.tasks[task]); };
     for (TaskIndex task = 0; task < view_.tasks.size(); ++task) {
       if (is_other(task) && before.visits[task] != after.visits[task]) return true;
@@ -132,7 +132,7 @@ class Exclusive {
         view_.schedule.jobs, [&](const JobRecord& job) { return is_other(job.task) && job.completion == after.begin; });
   }
 
-  void check_handover(const Slice& before, const Slice& after, TaskIndex holder) {
+  void check_handover(const ScheduleSlice& before, const ScheduleSlice& after, TaskIndex holder) {
     if (keeps(before, after, holder)) return;
     const bool again = role(before, holder) == Role::holds && !may_have_passed(before, after, holder);
     for (TaskIndex task = 0; task < view_.tasks.size(); ++task) {
@@ -148,7 +148,7 @@ class Exclusive {
     }
   }
 
-  void report(const Slice& slice, TaskIndex holder, TaskIndex other, std::string_view text) {
+  void report(const ScheduleSlice& slice, TaskIndex holder, TaskIndex other, std::string_view text) {
     findings_.add(ScheduleRule::handover, holder, slice.begin,
                   fmt::format(fmt::runtime(text), name(), view_.name(other)));
   }

@@ -14,7 +14,7 @@
 namespace rtgpu {
 namespace {
 
-bool has_work(const Slice& slice, TaskIndex task) {
+bool has_work(const ScheduleSlice& slice, TaskIndex task) {
   return slice.is_in(task, JobState::gpu);
 }
 
@@ -25,7 +25,7 @@ std::string name_or_nobody(const ScheduleView& view, TaskIndex task) {
 // --- all policies
 
 void check_work(const ScheduleView& view, Findings& findings) {
-  for (const Slice& slice : view.slices) {
+  for (const ScheduleSlice& slice : view.slices) {
     if (slice.gpu == kNoTask) continue;
     if (!has_work(slice, slice.gpu)) {
       findings.add(ScheduleRule::gpu_work, slice.gpu, slice.begin,
@@ -53,7 +53,7 @@ void check_ends(const ScheduleView& view, Findings& findings) {
 
 // Work that has been submitted never waits for an idle GPU.
 void check_not_idle(const ScheduleView& view, Findings& findings) {
-  for (const Slice& slice : view.slices) {
+  for (const ScheduleSlice& slice : view.slices) {
     if (slice.gpu != kNoTask) continue;
     for (TaskIndex task = 0; task < view.tasks.size(); ++task) {
       if (!has_work(slice, task)) continue;
@@ -70,7 +70,7 @@ Duration run_past(const Turn& turn, const Visit& waiter) {
 // While somebody waits who may get in, work runs on for no longer than the limit.
 template <class MayGetIn>
 void check_turn(const ScheduleView& view, const Turn& turn, Duration limit, MayGetIn may_get_in, Findings& findings) {
-  const Slice& slice = view.slices[turn.last_slice];
+  const ScheduleSlice& slice = view.slices[turn.last_slice];
   for (TaskIndex task = 0; task < view.tasks.size(); ++task) {
     const Visit* waiter = slice.visits[task];
     if (waiter == nullptr || waiter == turn.visit || !may_get_in(*waiter)) continue;
@@ -85,7 +85,7 @@ void check_turn(const ScheduleView& view, const Turn& turn, Duration limit, MayG
 // --- gcaps, gcaps-wc
 
 // From the end of the enter call to the end of the leave call.
-bool is_active(const Slice& slice, TaskIndex task) {
+bool is_active(const ScheduleSlice& slice, TaskIndex task) {
   const Visit* visit = slice.visits[task];
   if (visit == nullptr) return false;
   switch (visit->state) {
@@ -100,7 +100,7 @@ bool is_active(const Slice& slice, TaskIndex task) {
   }
 }
 
-void check_gcaps_owner(const ScheduleView& view, const Slice& slice, Findings& findings) {
+void check_gcaps_owner(const ScheduleView& view, const ScheduleSlice& slice, Findings& findings) {
   TaskIndex owner = kNoTask;
   TaskIndex best_effort = kNoTask;  // that has work
   for (TaskIndex task = 0; task < view.tasks.size(); ++task) {
@@ -124,7 +124,7 @@ void check_gcaps_owner(const ScheduleView& view, const Slice& slice, Findings& f
 }
 
 void check_gcaps(const ScheduleView& view, Findings& findings) {
-  for (const Slice& slice : view.slices) check_gcaps_owner(view, slice, findings);
+  for (const ScheduleSlice& slice : view.slices) check_gcaps_owner(view, slice, findings);
   const Duration slice_length = view.overheads().time_slice;
   if (slice_length == Duration()) return;  // nothing is said of turns then
   for (const Turn& turn : view.turns) {
@@ -167,9 +167,11 @@ void check_round_robin(const ScheduleView& view, Findings& findings) {
   const auto joined_at = [&](const Visit* visit) -> Duration& {
     return joined[static_cast<std::size_t>(visit - view.visits.data())];
   };
-  const auto served = [](const Slice& slice) { return slice.gpu == kNoTask ? nullptr : slice.visits[slice.gpu]; };
+  const auto served = [](const ScheduleSlice& slice) {
+    return slice.gpu == kNoTask ? nullptr : slice.visits[slice.gpu];
+  };
   const Visit* before = nullptr;
-  for (const Slice& slice : view.slices) {
+  for (const ScheduleSlice& slice : view.slices) {
     const Visit* now = served(slice);
     if (now == before) continue;
     if (before != nullptr && before->end > slice.begin) joined_at(before) = slice.begin;
@@ -186,8 +188,8 @@ void check_round_robin(const ScheduleView& view, Findings& findings) {
 // Work that the GPU has moved to runs next, if there is any of it left.
 void check_runs_after_switch(const ScheduleView& view, Findings& findings) {
   for (std::size_t i = 0; i + 1 < view.slices.size(); ++i) {
-    const Slice& slice = view.slices[i];
-    const Slice& next = view.slices[i + 1];
+    const ScheduleSlice& slice = view.slices[i];
+    const ScheduleSlice& next = view.slices[i + 1];
     if (!slice.switching || next.gpu == slice.gpu) continue;
     if (!has_work(slice, slice.gpu) || slice.visits[slice.gpu] != next.visits[slice.gpu]) continue;
     findings.add(ScheduleRule::gpu_interruption, slice.gpu, next.begin, "the GPU moves to it and leaves it at once");
@@ -256,8 +258,8 @@ std::vector<int> levels_of(const ScheduleView& view) {
 
 // Work that begins or goes on is of the highest level, and the first submitted of its level. Work submitted at that
 // very moment may have come just after.
-void check_stream_order(const ScheduleView& view, const std::vector<int>& levels, const Turn& turn, const Slice& slice,
-                        Findings& findings) {
+void check_stream_order(const ScheduleView& view, const std::vector<int>& levels, const Turn& turn,
+                        const ScheduleSlice& slice, Findings& findings) {
   const TaskIndex runs = turn.visit->task;
   for (TaskIndex task = 0; task < view.tasks.size(); ++task) {
     if (task == runs || !has_work(slice, task) || slice.visits[task]->begin >= turn.begin) continue;
@@ -271,7 +273,7 @@ void check_stream_order(const ScheduleView& view, const std::vector<int>& levels
 }
 
 void check_stream_interruption(const ScheduleView& view, const std::vector<int>& levels, const Turn& turn,
-                               const Slice& after, Findings& findings) {
+                               const ScheduleSlice& after, Findings& findings) {
   const TaskIndex task = turn.visit->task;
   const bool for_higher = after.gpu != kNoTask && levels[after.gpu] < levels[task];
   if (for_higher && view.work(*turn.visit).block) return;
@@ -284,7 +286,7 @@ void check_stream_priority(const ScheduleView& view, Findings& findings) {
   check_not_idle(view, findings);
   const std::vector<int> levels = levels_of(view);
   for (const Turn& turn : view.turns) {
-    const auto first = std::ranges::lower_bound(view.slices, turn.begin, {}, &Slice::begin);
+    const auto first = std::ranges::lower_bound(view.slices, turn.begin, {}, &ScheduleSlice::begin);
     check_stream_order(view, levels, turn, *first, findings);
     if (turn.is_interrupted && turn.last_slice + 1 < view.slices.size()) {
       check_stream_interruption(view, levels, turn, view.slices[turn.last_slice + 1], findings);

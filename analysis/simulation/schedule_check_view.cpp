@@ -32,8 +32,8 @@ void add_moments(std::vector<Duration>& moments, const std::vector<Interval>& in
 
 // Calls act(slice) for each slice of an interval, which begins and ends with one.
 template <class Act>
-void for_each_slice(std::vector<Slice>& slices, Duration begin, Duration end, Act act) {
-  auto slice = std::ranges::lower_bound(slices, begin, {}, &Slice::begin);
+void for_each_slice(std::vector<ScheduleSlice>& slices, Duration begin, Duration end, Act act) {
+  auto slice = std::ranges::lower_bound(slices, begin, {}, &ScheduleSlice::begin);
   for (; slice != slices.end() && slice->begin < end; ++slice) act(*slice);
 }
 
@@ -145,7 +145,7 @@ void ScheduleView::make_slices() {
   std::ranges::sort(moments);
   moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
   for (std::size_t i = 0; i + 1 < moments.size(); ++i) {
-    Slice slice;
+    ScheduleSlice slice;
     slice.begin = moments[i];
     slice.end = moments[i + 1];
     slice.visits.assign(tasks.size(), nullptr);
@@ -154,18 +154,18 @@ void ScheduleView::make_slices() {
     slices.push_back(std::move(slice));
   }
   for (const Visit& visit : visits) {
-    for_each_slice(slices, visit.begin, visit.end, [&](Slice& slice) { slice.visits[visit.task] = &visit; });
+    for_each_slice(slices, visit.begin, visit.end, [&](ScheduleSlice& slice) { slice.visits[visit.task] = &visit; });
   }
   for (const CoreInterval& run : schedule.cores) {
     const auto core = static_cast<std::size_t>(run.core);
-    for_each_slice(slices, run.begin, run.end, [&](Slice& slice) { slice.cores[core] = run.task; });
+    for_each_slice(slices, run.begin, run.end, [&](ScheduleSlice& slice) { slice.cores[core] = run.task; });
   }
   for (const CopyInterval& copy : schedule.copies) {
     const auto engine = static_cast<std::size_t>(copy.engine);
-    for_each_slice(slices, copy.begin, copy.end, [&](Slice& slice) { slice.engines[engine] = copy.task; });
+    for_each_slice(slices, copy.begin, copy.end, [&](ScheduleSlice& slice) { slice.engines[engine] = copy.task; });
   }
   for (const GpuInterval& run : schedule.gpu) {
-    for_each_slice(slices, run.begin, run.end, [&](Slice& slice) {
+    for_each_slice(slices, run.begin, run.end, [&](ScheduleSlice& slice) {
       slice.gpu = run.task;
       slice.switching = run.switching;
       slice.gpu_begins = slice.begin == run.begin;
@@ -175,11 +175,11 @@ void ScheduleView::make_slices() {
 
 // What each visit had of core, GPU and engine.
 void ScheduleView::sum_up() {
-  const auto add = [&](const Slice& slice, TaskIndex task, Duration Visit::*amount) {
+  const auto add = [&](const ScheduleSlice& slice, TaskIndex task, Duration Visit::*amount) {
     if (task == kNoTask || slice.visits[task] == nullptr) return;
     visits[static_cast<std::size_t>(slice.visits[task] - visits.data())].*amount += slice.end - slice.begin;
   };
-  for (const Slice& slice : slices) {
+  for (const ScheduleSlice& slice : slices) {
     for (const TaskIndex task : slice.cores) add(slice, task, &Visit::on_core);
     for (const TaskIndex task : slice.engines) add(slice, task, &Visit::on_engine);
     if (!slice.switching) add(slice, slice.gpu, &Visit::on_gpu);
@@ -189,7 +189,7 @@ void ScheduleView::sum_up() {
 void ScheduleView::make_turns() {
   std::vector<Duration> done(visits.size());
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    const Slice& slice = slices[i];
+    const ScheduleSlice& slice = slices[i];
     const Visit* visit = slice.on_gpu();
     if (visit == nullptr || visit->state != JobState::gpu) continue;
     const bool goes_on = !turns.empty() && turns.back().visit == visit && turns.back().end == slice.begin;

@@ -51,7 +51,7 @@ struct Visit {
 };
 
 // A time in which nothing changes.
-struct Slice {
+struct ScheduleSlice {
   Duration begin;
   Duration end;
   std::vector<const Visit*> visits;  // by task; null: no job
@@ -91,9 +91,9 @@ class ScheduleView {
   const Schedule& schedule;
   const ScheduleCheckOptions& options;
   std::vector<CheckedTask> tasks;
-  std::vector<Visit> visits;  // by task, then time
-  std::vector<Slice> slices;  // from the first interval's begin to the last one's end
-  std::vector<Turn> turns;    // in the order of time
+  std::vector<Visit> visits;          // by task, then time
+  std::vector<ScheduleSlice> slices;  // from the first interval's begin to the last one's end
+  std::vector<Turn> turns;            // in the order of time
 
   const Overheads& overheads() const { return taskset.platform.gpus.front().overheads; }
   const std::string& name(TaskIndex task) const { return taskset.tasks[task].name; }

@@ -51,7 +51,7 @@ void without_term(const SafeInput& input, TaskIndex task, WindowedRecurrence& re
 template <BuildWindowed build>
 void without_carry_in(const SafeInput& input, TaskIndex task, WindowedRecurrence& recurrence) {
   build(input, task, recurrence);
-  for (Stream& stream : recurrence.streams) stream.on_host = stream.on_device = stream.whole = {};
+  for (JobStream& stream : recurrence.streams) stream.on_host = stream.on_device = stream.whole = {};
   for (Group& group : recurrence.groups) {
     group.together.on_host = group.together.on_device = group.together.whole = {};
   }

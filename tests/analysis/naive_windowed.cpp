@@ -35,7 +35,7 @@ std::optional<std::int64_t> nanoseconds(Time time) {
   return static_cast<std::int64_t>(*time);
 }
 
-Time work(const Stream& stream, Duration jitter, Int128 length) {
+Time work(const JobStream& stream, Duration jitter, Int128 length) {
   const Time cost = time_of(stream.cost);
   const Time carry = time_of(jitter);
   if (!cost || !carry) return std::nullopt;
@@ -44,12 +44,12 @@ Time work(const Stream& stream, Duration jitter, Int128 length) {
 }
 
 // Which of the three jitters is right.
-using Jitter = Duration Stream::*;
+using Jitter = Duration JobStream::*;
 
 Time work(const WindowedRecurrence& recurrence, const Group& group, Jitter jitter, Int128 length) {
   Time sum = 0;
   for (std::size_t i = 0; i < group.stream_count; ++i) {
-    const Stream& stream = recurrence.streams[group.first_stream + i];
+    const JobStream& stream = recurrence.streams[group.first_stream + i];
     sum = sum_of(sum, work(stream, stream.*jitter, length));
   }
   return smaller(sum, work(group.together, group.together.*jitter, length));
@@ -65,7 +65,7 @@ Int128 counted_in(const Window& window, Int128 length) {
 Time delay(const WindowedRecurrence& recurrence, const Group& group, const Window& window, Int128 length) {
   if (!group.kinds.contains(window.kind)) return 0;
   const Int128 counted = counted_in(window, length);
-  const Jitter jitter = window.kind == WindowKind::host ? &Stream::on_host : &Stream::on_device;
+  const Jitter jitter = window.kind == WindowKind::host ? &JobStream::on_host : &JobStream::on_device;
   Time units;
   if (!group.unit.is_infinite()) units = Int128{group.unit.count()} * window.units;
   return smaller(work(recurrence, group, jitter, counted), units);
@@ -73,7 +73,7 @@ Time delay(const WindowedRecurrence& recurrence, const Group& group, const Windo
 
 Time work(const Joint& joint, Int128 length) {
   if (joint.cost == Duration()) return 0;
-  return work(Stream{joint.cost, joint.period, joint.carry, {}, {}}, joint.carry, length);
+  return work(JobStream{joint.cost, joint.period, joint.carry, {}, {}}, joint.carry, length);
 }
 
 // All groups: `amount` of each, and no more than `most` of those that are joined.
@@ -142,7 +142,7 @@ struct Prefix {
     for (std::size_t place = 0; place < windows; ++place) {
       by_windows = sum_of(by_windows, longest_delay(recurrence, group, recurrence.windows[place], before_tails[place]));
     }
-    return smaller(by_windows, work(recurrence, group, &Stream::whole, counted()));
+    return smaller(by_windows, work(recurrence, group, &JobStream::whole, counted()));
   }
 
   // What the groups of a joint add to them at most.

@@ -19,13 +19,13 @@ struct Release {
   Duration actual;  // with release jitter
 };
 
-class Releases {
+class ReleasePlan {
  public:
   // Refers to the set-up.
-  Releases(TaskId task, const TaskSetup& setup);
-  Releases(const Releases&) = delete;
-  Releases& operator=(const Releases&) = delete;
-  ~Releases();
+  ReleasePlan(TaskId task, const TaskSetup& setup);
+  ReleasePlan(const ReleasePlan&) = delete;
+  ReleasePlan& operator=(const ReleasePlan&) = delete;
+  ~ReleasePlan();
 
   // Before each run. Nominal releases after `horizon` are none.
   void prepare(Machine& machine, Duration horizon, const ScenarioDraws* draws);

@@ -1,4 +1,4 @@
-#include "runtime/releases.h"
+#include "runtime/release_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -15,15 +15,15 @@ constexpr std::int64_t kNoTrigger = -1;
 
 }  // namespace
 
-Releases::Releases(TaskId task, const TaskSetup& setup) : task_(task), setup_(setup) {
+ReleasePlan::ReleasePlan(TaskId task, const TaskSetup& setup) : task_(task), setup_(setup) {
   if (setup.released_by == ReleasedBy::file) stop_file_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-Releases::~Releases() {
+ReleasePlan::~ReleasePlan() {
   if (stop_file_ >= 0) close(stop_file_);
 }
 
-void Releases::prepare(Machine& machine, Duration horizon, const ScenarioDraws* draws) {
+void ReleasePlan::prepare(Machine& machine, Duration horizon, const ScenarioDraws* draws) {
   machine_ = &machine;
   horizon_ = horizon;
   draws_ = draws;
@@ -38,12 +38,12 @@ void Releases::prepare(Machine& machine, Duration horizon, const ScenarioDraws* 
   open_.store(true);
 }
 
-void Releases::retire() {
+void ReleasePlan::retire() {
   open_.store(false);
   while (calls_.load() > 0) std::this_thread::yield();
 }
 
-void Releases::stop() {
+void ReleasePlan::stop() {
   stopping_.store(true, std::memory_order_release);
   if (machine_ != nullptr) machine_->notify(signal_);
   if (stop_file_ < 0) return;
@@ -52,7 +52,7 @@ void Releases::stop() {
   [[maybe_unused]] const ssize_t written = write(stop_file_, &one, sizeof one);
 }
 
-void Releases::trigger() {
+void ReleasePlan::trigger() {
   calls_.fetch_add(1);
   if (open_.load()) {
     std::int64_t none = kNoTrigger;
@@ -63,7 +63,7 @@ void Releases::trigger() {
   calls_.fetch_sub(1);
 }
 
-std::optional<Release> Releases::next() {
+std::optional<Release> ReleasePlan::next() {
   waited_ = false;
   bool comes = false;
   switch (setup_.released_by) {
@@ -83,7 +83,7 @@ std::optional<Release> Releases::next() {
   return next_;
 }
 
-bool Releases::wait_until(Duration time) {
+bool ReleasePlan::wait_until(Duration time) {
   while (!is_stopping() && !machine_->is_due(time)) {
     waited_ = true;
     machine_->wait(signal_, Waiting::suspended, time);
@@ -91,7 +91,7 @@ bool Releases::wait_until(Duration time) {
   return !is_stopping();
 }
 
-bool Releases::wait_for_trigger() {
+bool ReleasePlan::wait_for_trigger() {
   while (triggers_.load(std::memory_order_acquire) == 0) {
     if (is_stopping() || machine_->is_due(horizon_)) return false;
     waited_ = true;
@@ -104,7 +104,7 @@ bool Releases::wait_for_trigger() {
   return released_at(last_trigger_);
 }
 
-bool Releases::wait_for_file() {
+bool ReleasePlan::wait_for_file() {
   std::array<pollfd, 2> files{{{setup_.release_file, POLLIN, 0}, {stop_file_, POLLIN, 0}}};
   for (;;) {
     const Duration left = horizon_ - machine_->now();
@@ -121,13 +121,13 @@ bool Releases::wait_for_file() {
 }
 
 // Something asked for a job at `asked`: it is released at least a period after the one before.
-bool Releases::released_at(Duration asked) {
+bool ReleasePlan::released_at(Duration asked) {
   next_.nominal = last_nominal_ ? std::max(asked, *last_nominal_ + setup_.period) : asked;
   next_.actual = next_.nominal;
   return next_.nominal <= horizon_ && wait_until(next_.actual);
 }
 
-std::int64_t Releases::plan_next(bool skip) {
+std::int64_t ReleasePlan::plan_next(bool skip) {
   if (setup_.released_by != ReleasedBy::time) return 0;
   const Duration now = machine_->now();
   const auto is_missed = [&] { return skip && next_.nominal < now && next_.nominal <= horizon_; };

@@ -1,5 +1,5 @@
-// What a user of the installed libraries writes: reads a taskset, analyses it and prints a bound a line; then runs it in
-// virtual time, and prints the longest responses.
+// What a user of the installed libraries writes: reads a taskset, analyses it and prints a bound a line; then runs it
+// in virtual time, and prints the longest responses.
 #include "analysis/analysis.h"
 #include "rtgpu/error.h"
 #include "runtime/runtime.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ Task machine_task(std::string name, int core, int priority, Duration period, Dur
 
 class Charger {
  public:
-  Charger(const Taskset& taskset, const MeasuredOverheads& measured) : charged_(taskset), measured_(measured) {}
+  Charger(Taskset taskset, const MeasuredOverheads& measured) : charged_(std::move(taskset)), measured_(measured) {}
 
   Taskset charge() {
     for (std::size_t task = 0; task < charged_.tasks.size(); ++task) charge_task(task);

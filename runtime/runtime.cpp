@@ -343,7 +343,7 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
   note_levels();
   note_equal_priorities();
   if (options.realtime.scheduler == Scheduler::deadline && !options.virtual_time) {
-    notes.push_back("SCHED_DEADLINE: tasks are neither pinned nor boosted, so that no bound of the analysis holds");
+    notes.emplace_back("SCHED_DEADLINE: tasks are neither pinned nor boosted, so that no bound of the analysis holds");
   }
 }
 

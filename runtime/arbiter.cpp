@@ -246,7 +246,7 @@ void Arbiter::work_ended(TaskId task, bool failed, Duration now, TraceRing& trac
   if (decision.misuse != Misuse::none) return;  // it has been given up meanwhile
   trace_of(task, TraceKind::end, now, trace);
   tell(task, failed ? News::failed : News::complete, now);
-  wakes.add_done(task);
+  wakes.add(task);
   apply(decision, kNobody, now, trace, wakes);
 }
 
@@ -256,7 +256,7 @@ void Arbiter::apply(const Decision& decision, TaskId caller, Duration now, Trace
     trace_of(decision.granted, enters ? TraceKind::grant : TraceKind::leave_grant, now, trace);
     if (decision.granted != caller) {
       tell(decision.granted, News::granted, now);
-      wakes.granted = decision.granted;
+      wakes.add(decision.granted);
     }
   }
   if (decision.gpu_changed) follow_gpu(now, trace);
@@ -353,7 +353,7 @@ void Arbiter::copy_ends(TaskId task, int engine, News news, Duration now, TraceR
   if (copying.task == task) copying.task = kNobody;
   trace_of(task, TraceKind::copy_end, now, trace, engine);
   tell(task, news, now);
-  wakes.add_done(task);
+  wakes.add(task);
 }
 
 // Who waits is told, and who has a boost loses it: what the policy holds back now is never let go.
@@ -370,8 +370,7 @@ void Arbiter::tell(TaskId task, News news, Duration now) {
 }
 
 void Arbiter::wake(const Wakes& wakes) {
-  if (wakes.granted != kNobody) machine_.notify(tasks_[wakes.granted].signal);
-  for (std::size_t index = 0; index < wakes.done_count; ++index) machine_.notify(tasks_[wakes.done[index]].signal);
+  for (std::size_t index = 0; index < wakes.count; ++index) machine_.notify(tasks_[wakes.tasks[index]].signal);
   if (wakes.device) machine_.notify(device_signal_);
   if (!wakes.all) return;
   for (TaskState& state : tasks_) machine_.notify(state.signal);

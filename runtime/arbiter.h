@@ -108,12 +108,12 @@ class Arbiter final : public DeviceListener {
 
   // Whom to wake when the lock has been given up.
   struct Wakes {
-    TaskId granted = kNobody;
-    std::array<TaskId, 8> done{};  // work or a copy of these has ended
-    std::size_t done_count = 0;
+    // Each event of the device ends one task's work or copy, and lets one in.
+    std::array<TaskId, 2 * DeviceEvents::kMost + 2> tasks{};
+    std::size_t count = 0;
     bool device = false;
     bool all = false;
-    void add_done(TaskId task) { done[done_count++] = task; }
+    void add(TaskId task) { tasks[count++] = task; }
   };
 
   void apply(const Decision& decision, TaskId caller, Duration now, TraceRing& trace, Wakes& wakes);

@@ -73,13 +73,15 @@ struct DeviceEvent {
 // What happened at one moment: a few events in order.
 class DeviceEvents {
  public:
+  static constexpr std::size_t kMost = 8;
+
   void add(DeviceEvent event) { events_[count_++] = event; }
   const DeviceEvent* begin() const { return events_.data(); }
   const DeviceEvent* end() const { return events_.data() + count_; }
   bool empty() const { return count_ == 0; }
 
  private:
-  std::array<DeviceEvent, 8> events_{};
+  std::array<DeviceEvent, kMost> events_{};
   std::size_t count_ = 0;
 };
 

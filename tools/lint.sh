@@ -15,15 +15,17 @@ check_format() {
     xargs -0 -r clang-format-14 --dry-run --Werror
 }
 
-# run-clang-tidy reads the compilation database of a folder of its own, which is configured but never built. It compiles
-# each file by itself, where the builds of the presets join files: this is what finds a missing #include.
+# run-clang-tidy reads the compilation database of a folder of its own, which is configured but never built. Files are
+# joined as in the builds, which saves more than half of the time; the files that are joined count as headers then.
 check_tidy() {
   env -u CMAKE_CXX_COMPILER_LAUNCHER "$here/run_quietly.sh" "Configuring build/lint" build/log/lint-configure.log \
-    cmake --preset dev -B build/lint -DCMAKE_UNITY_BUILD=OFF -DRTGPU_BUILD_BENCHMARKS=ON
-  local pattern
-  pattern="^$(pwd -P)/($(IFS='|' && echo "${tidy_folders[*]}"))/"
+    cmake --preset dev -B build/lint -DRTGPU_BUILD_BENCHMARKS=ON
+  local folder pattern
+  pattern="$(IFS='|' && echo "${tidy_folders[*]}")"
+  folder="$(pwd -P)"
   "$here/run_quietly.sh" "Running clang-tidy" build/log/clang-tidy.log \
-    run-clang-tidy-14 -quiet -j "$(nproc)" -p build/lint "$pattern"
+    run-clang-tidy-14 -quiet -j "$(nproc)" -p build/lint -header-filter="^$folder/($pattern)/.*" \
+    "^$folder/build/lint/($pattern)/"
 }
 
 "$here/setup.sh" build test lint

@@ -100,7 +100,10 @@ bool ReleasePlan::wait_for_trigger() {
   // What is triggered meanwhile counts from this one's time: earlier than it was, never later.
   const std::int64_t triggered = triggered_at_ns_.exchange(kNoTrigger, std::memory_order_acq_rel);
   triggers_.fetch_sub(1, std::memory_order_acq_rel);
-  if (triggered != kNoTrigger) last_trigger_ = Duration::nanoseconds(triggered);
+  // One that came as the run was being started may have read the clock before that was set to 0.
+  if (triggered != kNoTrigger) {
+    last_trigger_ = std::clamp(Duration::nanoseconds(triggered), Duration(), std::max(Duration(), machine_->now()));
+  }
   return released_at(last_trigger_);
 }
 

@@ -61,7 +61,7 @@ int kernel_policy(const RealtimeOptions& options, int priority) {
 
 thread_local RealMachine::Thread* RealMachine::current = nullptr;
 
-RealMachine::RealMachine(RealtimeOptions options) : options_(options) {}
+RealMachine::RealMachine(RealtimeOptions options) : options_(options), start_ns_(clock_ns(CLOCK_MONOTONIC)) {}
 
 RealMachine::~RealMachine() {
   let_go(kEnd);

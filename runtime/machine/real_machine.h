@@ -71,8 +71,8 @@ class RealMachine final : public Machine {
   std::vector<std::atomic<Thread*>> boosted_on_cpu_;
   Thread* boosted_ = nullptr;
   PriorityLock boost_lock_;
-  static thread_local Thread* current;  // none in threads of others
-  std::int64_t start_ns_ = 0;
+  static thread_local Thread* current;    // none in threads of others
+  std::atomic<std::int64_t> start_ns_;    // of the monotonic clock, at time 0
   std::atomic<std::uint32_t> ready_ = 0;  // threads that are prepared
   std::atomic<std::uint32_t> gate_ = 0;   // 0: closed, 1: run, 2: end
 };

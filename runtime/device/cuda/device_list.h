@@ -1,0 +1,34 @@
+// The CUDA devices of this machine.
+#pragma once
+
+#include "runtime/device/cuda/driver.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rtgpu::cuda {
+
+struct DeviceInfo {
+  int ordinal = 0;
+  std::string name;
+  int driver_version = 0;  // as Driver::version()
+  int capability_major = 0;
+  int capability_minor = 0;
+  int sms = 0;
+  std::int64_t memory = 0;  // bytes
+  int copy_engines = 0;     // that work at the same time as kernels, and as each other
+  // Priorities of streams. Here smaller numbers go first, so that the greatest priority is the smaller number.
+  int least_priority = 0;
+  int greatest_priority = 0;
+  int stream_levels = 1;  // distinct priorities
+  bool display = false;   // the system ends kernels that run long
+  std::string problem;    // why the device cannot be used, as far as known; empty if it can
+};
+
+// In the driver's order; a device that does not answer is in the list, with its problem. Makes the primary context of
+// each device for a moment, which may take seconds; the calling thread's own context is the same afterwards. Set-up,
+// not for the job path.
+std::vector<DeviceInfo> list_devices(const Driver& driver);
+
+}  // namespace rtgpu::cuda

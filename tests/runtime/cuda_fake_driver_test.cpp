@@ -1,0 +1,296 @@
+// What the fake driver does is what the backend's tests rely on.
+#include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/driver_error.h"
+#include "tests/support/fake_driver/fake_cuda.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rtgpu::cuda {
+namespace {
+
+constexpr std::uint32_t kAdded = 5;
+
+// A loaded driver whose device 0 is current.
+class CudaFakeDriver : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<Driver> loaded = Driver::load(FakeCuda::path());
+    ASSERT_TRUE(loaded);
+    driver.emplace(*loaded);
+    CUcontext context = nullptr;
+    ASSERT_EQ(call().cuDevicePrimaryCtxRetain(&context, 0), CUresult::success);
+    ASSERT_EQ(call().cuCtxSetCurrent(context), CUresult::success);
+  }
+
+  const DriverCalls& call() const { return driver->calls(); }
+  CUstream stream(int priority = 0) const {
+    CUstream made = nullptr;
+    EXPECT_EQ(call().cuStreamCreateWithPriority(&made, kStreamNonBlocking, priority), CUresult::success);
+    return made;
+  }
+  CUevent event() const {
+    CUevent made = nullptr;
+    EXPECT_EQ(call().cuEventCreate(&made, kEventDefault), CUresult::success);
+    return made;
+  }
+  CUfunction function(const char* name) const {
+    CUmodule module = nullptr;
+    CUfunction made = nullptr;
+    EXPECT_EQ(call().cuModuleLoadData(&module, "image"), CUresult::success);
+    EXPECT_EQ(call().cuModuleGetFunction(&made, module, name), CUresult::success);
+    return made;
+  }
+  CUdeviceptr memory(std::size_t bytes) const {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(call().cuMemAlloc(&address, bytes), CUresult::success);
+    return address;
+  }
+  CUresult launch(CUfunction kernel, CUstream on, void** parameters = nullptr) const {
+    return call().cuLaunchKernel(kernel, 2, 1, 1, 32, 1, 1, 0, on, parameters, nullptr);
+  }
+  int priority_of(CUstream of) const {
+    int priority = 99;
+    EXPECT_EQ(call().cuStreamGetPriority(of, &priority), CUresult::success);
+    return priority;
+  }
+
+  FakeCuda fake;
+  std::optional<Driver> driver;
+};
+
+TEST_F(CudaFakeDriver, PrioritiesAreClampedAndReadBack) {
+  const std::vector<std::pair<int, int>> greatest_by_levels = {{1, 0}, {2, -1}, {3, -2}, {6, -5}};
+  for (const auto& [levels, greatest] : greatest_by_levels) {
+    fake.set("levels=" + std::to_string(levels));
+    EXPECT_EQ(priority_of(stream(3)), 0) << levels;
+    EXPECT_EQ(priority_of(stream(0)), 0) << levels;
+    EXPECT_EQ(priority_of(stream(-1)), std::max(-1, greatest)) << levels;
+    EXPECT_EQ(priority_of(stream(greatest)), greatest) << levels;
+    EXPECT_EQ(priority_of(stream(-100)), greatest) << levels;
+  }
+}
+
+TEST_F(CudaFakeDriver, WorkIsDoneAtOnceUnlessItIsHeld) {
+  const CUstream on = stream(-2);
+  const CUevent end = event();
+  EXPECT_EQ(launch(function("first"), on), CUresult::success);
+  EXPECT_EQ(call().cuEventRecord(end, on), CUresult::success);
+  EXPECT_EQ(call().cuEventQuery(end), CUresult::success);
+  ASSERT_EQ(fake.launches().size(), 1U);
+  EXPECT_EQ(fake.launches()[0].kernel, "first");
+  EXPECT_EQ(fake.launches()[0].priority, -2);
+  EXPECT_EQ(fake.launches()[0].grid[0], 2U);
+  EXPECT_EQ(fake.launches()[0].block[0], 32U);
+
+  fake.set("hold=1");
+  EXPECT_EQ(launch(function("second"), on), CUresult::success);
+  EXPECT_EQ(call().cuEventRecord(end, on), CUresult::success);
+  EXPECT_EQ(call().cuEventQuery(end), CUresult::not_ready);
+  EXPECT_EQ(call().cuStreamQuery(on), CUresult::not_ready);
+  EXPECT_EQ(fake.complete(on, 1), 1U);
+  EXPECT_EQ(fake.launches().size(), 2U);
+  EXPECT_EQ(call().cuEventQuery(end), CUresult::not_ready);
+  EXPECT_EQ(fake.complete(on), 1U);
+  EXPECT_EQ(call().cuEventQuery(end), CUresult::success);
+  EXPECT_EQ(call().cuStreamQuery(on), CUresult::success);
+}
+
+TEST_F(CudaFakeDriver, AStreamWaitsForAnEventOfAnother) {
+  const CUstream first = stream();
+  const CUstream second = stream();
+  const CUevent reached = event();
+  fake.set("hold=1");
+  EXPECT_EQ(launch(function("a"), first), CUresult::success);
+  EXPECT_EQ(call().cuEventRecord(reached, first), CUresult::success);
+  EXPECT_EQ(call().cuStreamWaitEvent(second, reached, 0), CUresult::success);
+  EXPECT_EQ(launch(function("b"), second), CUresult::success);
+  EXPECT_EQ(fake.complete(second), 0U);
+  EXPECT_EQ(fake.complete(first), 2U);
+  EXPECT_EQ(fake.complete(second), 2U);
+  ASSERT_EQ(fake.launches().size(), 2U);
+  EXPECT_EQ(fake.launches()[1].kernel, "b");
+  fake.set("hold=0");
+  EXPECT_EQ(call().cuCtxSynchronize(), CUresult::success);
+}
+
+TEST_F(CudaFakeDriver, WaitingEndsWhenAnotherThreadCompletes) {
+  const CUstream on = stream();
+  const CUevent end = event();
+  fake.set("hold=1");
+  EXPECT_EQ(call().cuEventRecord(end, on), CUresult::success);
+  CUcontext context = nullptr;
+  ASSERT_EQ(call().cuCtxGetCurrent(&context), CUresult::success);
+  CUresult result = CUresult::unknown;
+  std::thread waiting([&] {
+    EXPECT_EQ(call().cuEventSynchronize(end), CUresult::invalid_context);  // each thread has its own
+    EXPECT_EQ(call().cuCtxSetCurrent(context), CUresult::success);
+    result = call().cuEventSynchronize(end);
+  });
+  fake.complete(on);
+  waiting.join();
+  EXPECT_EQ(result, CUresult::success);
+}
+
+TEST_F(CudaFakeDriver, KernelsWorkOnDeviceMemoryWithTheParametersOfTheirLaunch) {
+  fake.add_kernel({"add",
+                   {sizeof(CUdeviceptr), sizeof(std::uint32_t)},
+                   [](void* /*context*/, const FakeLaunch& /*launch*/, void* const* parameters) {
+                     auto* values = reinterpret_cast<std::uint32_t*>(*static_cast<CUdeviceptr*>(parameters[0]));
+                     *values += *static_cast<std::uint32_t*>(parameters[1]);
+                   },
+                   nullptr});
+  const CUstream on = stream();
+  const CUdeviceptr device = memory(sizeof(std::uint32_t));
+  const std::uint32_t in = 37;
+  std::uint32_t out = 0;
+  CUdeviceptr target = device;
+  std::uint32_t added = kAdded;
+  std::array<void*, 2> parameters = {&target, &added};
+  fake.set("hold=1");
+  EXPECT_EQ(call().cuMemcpyHtoDAsync(device, &in, sizeof in, on), CUresult::success);
+  EXPECT_EQ(launch(function("add"), on, parameters.data()), CUresult::success);
+  EXPECT_EQ(call().cuMemcpyDtoHAsync(&out, device, sizeof out, on), CUresult::success);
+  added = 1000;  // not what was launched
+  EXPECT_EQ(fake.complete(on), 3U);
+  EXPECT_EQ(out, in + kAdded);
+}
+
+TEST_F(CudaFakeDriver, GraphsAreWhatWasCaptured) {
+  const CUstream on = stream();
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  EXPECT_EQ(call().cuStreamBeginCapture(on, CUstreamCaptureMode::thread_local_only), CUresult::success);
+  EXPECT_EQ(launch(function("a"), on), CUresult::success);
+  EXPECT_EQ(launch(function("b"), on), CUresult::success);
+  EXPECT_EQ(call().cuStreamEndCapture(on, &graph), CUresult::success);
+  EXPECT_EQ(call().cuGraphInstantiateWithFlags(&exec, graph, kGraphUseNodePriority), CUresult::success);
+  EXPECT_EQ(fake.launches().size(), 0U);
+  const CUstream other = stream(-1);
+  EXPECT_EQ(call().cuGraphLaunch(exec, other), CUresult::success);
+  EXPECT_EQ(call().cuGraphLaunch(exec, other), CUresult::success);
+  ASSERT_EQ(fake.launches().size(), 4U);
+  EXPECT_EQ(fake.launches()[3].kernel, "b");
+  EXPECT_EQ(fake.launches()[3].stream, other);
+}
+
+TEST_F(CudaFakeDriver, MemoryRunsOut) {
+  fake.set("memory=1000");
+  const CUdeviceptr first = memory(600);
+  CUdeviceptr second = 0;
+  EXPECT_EQ(call().cuMemAlloc(&second, 401), CUresult::out_of_memory);
+  EXPECT_EQ(call().cuMemAlloc(&second, 400), CUresult::success);
+  std::size_t free = 1;
+  std::size_t total = 0;
+  EXPECT_EQ(call().cuMemGetInfo(&free, &total), CUresult::success);
+  EXPECT_EQ(free, 0U);
+  EXPECT_EQ(total, 1000U);
+  EXPECT_EQ(call().cuMemFree(first), CUresult::success);
+  EXPECT_EQ(call().cuMemFree(first), CUresult::invalid_value);
+  EXPECT_EQ(call().cuMemsetD8Async(second, 7, 401, stream()), CUresult::invalid_value);
+  EXPECT_EQ(call().cuMemsetD8Async(second, 7, 400, stream()), CUresult::success);
+}
+
+TEST_F(CudaFakeDriver, AFailureThatWasAskedForHappensOnce) {
+  const CUstream on = stream();
+  const CUfunction kernel = function("a");
+  fake.set("fail=cuLaunchKernel:701");
+  EXPECT_EQ(launch(kernel, on), CUresult::launch_out_of_resources);
+  EXPECT_EQ(severity_of(CUresult::launch_out_of_resources), Severity::segment_failed);
+  EXPECT_EQ(launch(kernel, on), CUresult::success);
+  EXPECT_EQ(fake.launches().size(), 1U);
+}
+
+TEST_F(CudaFakeDriver, FaultsStay) {
+  const CUstream on = stream();
+  const CUevent end = event();
+  fake.set("hold=1");
+  fake.set("fault_at_launch=700");
+  EXPECT_EQ(launch(function("wild"), on), CUresult::success);
+  EXPECT_EQ(call().cuEventRecord(end, on), CUresult::success);
+  EXPECT_EQ(call().cuEventQuery(end), CUresult::not_ready);
+  EXPECT_EQ(fake.complete(on), 1U);
+  EXPECT_EQ(fake.launches().size(), 0U);
+  std::size_t bytes = 0;
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(call().cuEventQuery(end), CUresult::illegal_address);
+    EXPECT_EQ(call().cuEventSynchronize(end), CUresult::illegal_address);
+    EXPECT_EQ(call().cuStreamQuery(on), CUresult::illegal_address);
+    EXPECT_EQ(call().cuMemGetInfo(&bytes, &bytes), CUresult::illegal_address);
+    EXPECT_EQ(call().cuDeviceGetDevResource(0, nullptr, CUdevResourceType::sm), CUresult::illegal_address);
+  }
+  EXPECT_EQ(severity_of(call().cuStreamQuery(on)), Severity::device_lost);
+}
+
+TEST_F(CudaFakeDriver, GreenContextsHaveWholeUnitsOfSms) {
+  fake.set("sms=20");
+  fake.set("sm_alignment=8");
+  CUdevResource all;
+  ASSERT_EQ(call().cuDeviceGetDevResource(0, &all, CUdevResourceType::sm), CUresult::success);
+  EXPECT_EQ(all.sm.smCount, 20U);
+  std::array<CUdevResource, 3> groups{};
+  auto count = static_cast<unsigned>(groups.size());
+  CUdevResource rest;
+  ASSERT_EQ(call().cuDevSmResourceSplitByCount(groups.data(), &count, &all, &rest, 0, 5), CUresult::success);
+  EXPECT_EQ(count, 2U);
+  EXPECT_EQ(groups[1].sm.smCount, 8U);
+  EXPECT_EQ(rest.sm.smCount, 4U);
+  CUdevResourceDesc description = nullptr;
+  CUgreenCtx green = nullptr;
+  CUstream on = nullptr;
+  ASSERT_EQ(call().cuDevResourceGenerateDesc(&description, groups.data(), 1), CUresult::success);
+  ASSERT_EQ(call().cuGreenCtxCreate(&green, description, 0, kGreenCtxDefaultStream), CUresult::success);
+  ASSERT_EQ(call().cuGreenCtxStreamCreate(&on, green, kStreamNonBlocking, -1), CUresult::success);
+  EXPECT_EQ(priority_of(on), -1);
+  CUdevResource granted;
+  ASSERT_EQ(call().cuGreenCtxGetDevResource(green, &granted, CUdevResourceType::sm), CUresult::success);
+  EXPECT_EQ(granted.sm.smCount, 8U);
+  count = 1;
+  EXPECT_EQ(call().cuDevSmResourceSplitByCount(groups.data(), &count, &all, &rest, 0, 21),
+            CUresult::invalid_resource_configuration);
+}
+
+TEST_F(CudaFakeDriver, SaysWhatIsLeft) {
+  EXPECT_EQ(fake.things_left(), 1U);  // the primary context
+  const CUstream on = stream();
+  const CUevent end = event();
+  const CUdeviceptr address = memory(8);
+  EXPECT_EQ(fake.things_left(), 4U);
+  EXPECT_EQ(call().cuMemFree(address), CUresult::success);
+  EXPECT_EQ(call().cuEventDestroy(end), CUresult::success);
+  EXPECT_EQ(call().cuStreamDestroy(on), CUresult::success);
+  EXPECT_EQ(call().cuStreamDestroy(on), CUresult::invalid_handle);
+  EXPECT_EQ(call().cuDevicePrimaryCtxRelease(0), CUresult::success);
+  EXPECT_EQ(fake.things_left(), 0U);
+  EXPECT_EQ(call().cuCtxSynchronize(), CUresult::invalid_context);
+}
+
+TEST_F(CudaFakeDriver, SettingsThatDoNotExistAreRefused) {
+  for (const char* setting : {"", "levels", "levels=", "levels=x", "level=3", "fail=cuInit", "fail=cuInit:x"}) {
+    EXPECT_THROW(fake.set(setting), std::invalid_argument) << setting;
+  }
+}
+
+TEST_F(CudaFakeDriver, SettingsOfTheEnvironmentAreMadeAtEachReset) {
+  setenv("RTGPU_FAKE_CUDA", "devices=4 levels=2", 1);
+  const FakeCuda reset;
+  unsetenv("RTGPU_FAKE_CUDA");
+  const Result<Driver> loaded = Driver::load(FakeCuda::path());
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->device_count(), 4);
+}
+
+}  // namespace
+}  // namespace rtgpu::cuda

@@ -5,6 +5,8 @@
 #ifndef RTGPU_C_RTGPU_H
 #define RTGPU_C_RTGPU_H
 
+/* The names and declarations of C.
+ * NOLINTBEGIN(modernize-deprecated-headers,modernize-use-using,readability-identifier-naming) */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -110,6 +112,8 @@ void rtgpu_job_end_slice(rtgpu_job* job);
 rtgpu_gpu_status rtgpu_job_leave(rtgpu_job* job);
 rtgpu_gpu_status rtgpu_job_copy(rtgpu_job* job, int to_host, void* to, const void* from, size_t bytes);
 const char* rtgpu_gpu_status_text(rtgpu_gpu_status status);
+
+/* NOLINTEND(modernize-deprecated-headers,modernize-use-using,readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

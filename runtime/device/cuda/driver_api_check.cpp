@@ -101,9 +101,7 @@ constexpr bool kAgrees = std::is_same_v<OursOf<decltype(Theirs)>, Call>;
 
 // Enumerations and handles are passed as what they are.
 template <class Our, class Their>
-constexpr bool kSameEnum =
-    sizeof(Our) == sizeof(Their) &&
-    alignof(Our) == alignof(Their) && std::is_same_v<std::underlying_type_t<Our>, std::underlying_type_t<Their>>;
+constexpr bool kSameEnum = std::is_same_v<std::underlying_type_t<Our>, std::underlying_type_t<Their>>;
 
 template <class Our, class Their>
 constexpr bool same(Our our, Their their) {

@@ -289,7 +289,7 @@ std::ptrdiff_t threads_of_this_process() {
 }
 
 TEST(RealMachine, LeavesNoThreadBehind) {
-  constexpr int kRuns = 500;
+  constexpr int kRuns = 1000;
   const std::ptrdiff_t before = threads_of_this_process();
   std::atomic<int> ran = 0;
   for (int run = 0; run < kRuns; ++run) {

@@ -78,6 +78,16 @@ Decision GpuPolicy::complete(TaskId task) {
   });
 }
 
+Decision GpuPolicy::overtaken(TaskId task) {
+  const bool allowed = lets_hardware_choose() && gpu_.runs != task;
+  return event(task, {Phase::submitted}, Misuse::not_running, [&] {
+    decision_.misuse = allowed ? Misuse::none : Misuse::not_running;
+    if (!allowed) return;
+    phases_[task] = Phase::completed;
+    on_overtaken(task);
+  });
+}
+
 Decision GpuPolicy::leave(TaskId task) {
   return event(task, {Phase::inside, Phase::completed}, Misuse::not_inside, [&] {
     phases_[task] = Phase::leave_waiting;

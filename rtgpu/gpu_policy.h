@@ -105,9 +105,12 @@ class GpuPolicy {
   Decision submit(TaskId task);    // misc is done: exec is ready for the GPU
   Decision boundary(TaskId task);  // the work that runs may be interrupted here
   Decision complete(TaskId task);  // the work that runs has ended
-  Decision leave(TaskId task);     // asks to leave
-  Decision left(TaskId task);      // the granted leave call has ended
-  Decision cancel(TaskId task);    // the task leaves every queue and set at once, whatever its phase
+  // As complete(), for work that the GPU does not run as far as the policy knows: hardware that chooses by itself among
+  // submitted work may let some overtake. Only of policies that let hardware choose; others answer not_running.
+  Decision overtaken(TaskId task);
+  Decision leave(TaskId task);   // asks to leave
+  Decision left(TaskId task);    // the granted leave call has ended
+  Decision cancel(TaskId task);  // the task leaves every queue and set at once, whatever its phase
 
   // Back to the state after construction.
   void reset();
@@ -150,6 +153,8 @@ class GpuPolicy {
   virtual void on_submit(TaskId task) = 0;
   virtual void on_boundary(TaskId /*task*/) {}
   virtual void on_complete(TaskId task) = 0;
+  virtual bool lets_hardware_choose() const { return false; }
+  virtual void on_overtaken(TaskId /*task*/) {}
   virtual void on_leave(TaskId task) = 0;
   virtual void on_left(TaskId task) = 0;
   virtual void on_cancel(TaskId task, Phase was) = 0;

@@ -115,13 +115,40 @@ GpuStatus Arbiter::submit(const JobPlace& place, const WorkBatch& batch, TraceRi
   return GpuStatus::ok;
 }
 
-GpuStatus Arbiter::await(TaskId task) {
+GpuStatus Arbiter::await(TaskId task, TraceRing& trace) {
   TaskState& state = tasks_[task];
+  if (state.setup.wait == WaitMode::busy && device_.properties().attended && !machine_.is_virtual()) {
+    await_busily(state, trace);
+  }
   while (state.news.load(std::memory_order_acquire) == News::none) {
     machine_.wait(state.signal, waiting_of(state.setup.wait), Duration::infinite());
   }
   if (is_lost()) return GpuStatus::device_lost;
   return state.news.load(std::memory_order_acquire) == News::complete ? GpuStatus::ok : GpuStatus::failed;
+}
+
+// Whoever waits busily sees the end of its work itself, as soon as it can be seen.
+void Arbiter::await_busily(TaskState& state, TraceRing& trace) {
+  constexpr Duration kPause = Duration::nanoseconds(200);
+  while (state.news.load(std::memory_order_acquire) == News::none) {
+    if (device_.look(state.setup.stream, machine_.now())) {
+      look_at_device(trace);
+    } else {
+      machine_.wait(state.signal, Waiting::spinning, machine_.now() + kPause);
+    }
+  }
+}
+
+// What the device has to tell, on a thread other than serve()'s.
+void Arbiter::look_at_device(TraceRing& trace) {
+  Wakes wakes;
+  {
+    const std::lock_guard guard(lock_);
+    const Duration now = machine_.now();
+    for (const DeviceEvent& event : device_.advance(now)) handle(event, now, trace, wakes);
+    device_changed(now, wakes);
+  }
+  wake(wakes);
 }
 
 void Arbiter::cancel(const JobPlace& place, TraceRing& trace) {
@@ -134,7 +161,7 @@ void Arbiter::cancel(const JobPlace& place, TraceRing& trace) {
     const Duration now = machine_.now();
     has_to_await = policy_->phase(task) == Phase::submitted && !is_lost() && !device_.abandon(state.setup.stream, now);
   }
-  if (has_to_await) await(task);
+  if (has_to_await) await(task, trace);
   {
     const std::lock_guard guard(lock_);
     const Duration now = machine_.now();
@@ -165,12 +192,14 @@ GpuStatus Arbiter::copy(const JobPlace& place, CopyRequest request, TraceRing& t
     device_changed(now, wakes);
   }
   wake(wakes);
-  return await(task);
+  return await(task, trace);
 }
 
 void Arbiter::serve(TraceRing& trace) {
   if (!machine_.is_virtual()) device_executed_ = machine_.execution_time();
+  device_.enter_thread();
   while (!stopping_.load(std::memory_order_acquire)) {
+    device_.attend(machine_.now());
     Wakes wakes;
     Duration due;
     Duration was_due;
@@ -218,7 +247,8 @@ void Arbiter::on_device_event(const DeviceEvent& event) {
 }
 
 void Arbiter::handle(const DeviceEvent& event, Duration now, TraceRing& trace, Wakes& wakes) {
-  const TaskId task = task_of_stream_[event.stream];
+  if (is_lost()) return;
+  const TaskId task = event.stream == kNoStream ? kNobody : task_of_stream_[event.stream];
   switch (event.kind) {
     case DeviceEvent::Kind::switched:
       running_since_ = now;
@@ -238,12 +268,20 @@ void Arbiter::handle(const DeviceEvent& event, Duration now, TraceRing& trace, W
     case DeviceEvent::Kind::copied:
       copy_ends(task, event.engine, News::complete, now, trace, wakes);
       break;
+    case DeviceEvent::Kind::copy_failed:
+      copy_ends(task, event.engine, News::failed, now, trace, wakes);
+      break;
+    case DeviceEvent::Kind::lost:
+      lose(now, trace, wakes);
+      break;
   }
 }
 
 void Arbiter::work_ended(TaskId task, bool failed, Duration now, TraceRing& trace, Wakes& wakes) {
-  const Decision decision = policy_->complete(task);
+  const bool is_overtaking = on_gpu_ != task && device_.properties().has_hardware_levels;
+  const Decision decision = is_overtaking ? policy_->overtaken(task) : policy_->complete(task);
   if (decision.misuse != Misuse::none) return;  // it has been given up meanwhile
+  if (is_overtaking) trace_of(task, TraceKind::begin, now, trace);
   trace_of(task, TraceKind::end, now, trace);
   tell(task, failed ? News::failed : News::complete, now);
   wakes.add(task);

@@ -60,7 +60,7 @@ class Arbiter final : public DeviceListener {
   // The task's misc is done: its work goes to the device.
   GpuStatus submit(const JobPlace& place, const WorkBatch& batch, TraceRing& trace);
   // Waits until that has ended. failed: by the device, or by the watchdog; the task is still inside.
-  GpuStatus await(TaskId task);
+  GpuStatus await(TaskId task, TraceRing& trace);
   // Not ok: nothing has changed.
   GpuStatus leave(const JobPlace& place, Duration call_time, TraceRing& trace);
   // Takes the task out at once, wherever it is. Its work is dropped if the device can do that.
@@ -131,6 +131,8 @@ class Arbiter final : public DeviceListener {
   void tell(TaskId task, News news, Duration now);
   void wake(const Wakes& wakes);
   void note_device_latency(Duration due, Duration woke);
+  void look_at_device(TraceRing& trace);
+  void await_busily(TaskState& state, TraceRing& trace);
   void handle(const DeviceEvent& event, Duration now, TraceRing& trace, Wakes& wakes);
   void work_ended(TaskId task, bool failed, Duration now, TraceRing& trace, Wakes& wakes);
   bool wait_for_grant(TaskId task, Duration until);

@@ -44,7 +44,13 @@ GpuStatus Job::enter(std::string_view /*name*/) {
 }
 
 Stream Job::stream() {
-  return Stream(runner_.batch_, runner_.overflow_);
+  return Stream(runner_.target_);
+}
+
+bool Job::launches_later(const SlicedLaunches& sliced) {
+  if (!runner_.context_->device.properties().attended) return false;
+  runner_.batch_.set_sliced(sliced);
+  return true;
 }
 
 void Job::end_slice() {

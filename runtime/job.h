@@ -40,11 +40,14 @@ class Job {
   requires std::is_invocable_v<Work&, Stream> GpuStatus gpu(std::string_view name, Work&& work) {
     return segment(name, [&] { work(stream()); });
   }
-  // The same with the work in slices, between which the policy may let others in: `work(Stream, Slice)` for each.
+  // The same with the work in slices, between which the policy may let others in: `work(Stream, Slice)` for each. On a
+  // CUDA device a slice is launched when the one before has ended, for all but the first by a thread of the runtime
+  // that runs above all tasks: `work` launches, and does nothing else.
   template <class Work>
   requires std::is_invocable_v<Work&, Stream, Slice> GpuStatus gpu(std::string_view name, const Sliced& grid,
                                                                    Work&& work) {
     return segment(name, [&] {
+      if (launches_later({grid, SliceLauncher::of(work)})) return;
       for (const Slice& slice : grid) {
         work(stream(), slice);
         end_slice();
@@ -93,6 +96,8 @@ class Job {
     return inside.leave();
   }
   void give_up();
+  // Whether the device asks for the slices itself.
+  bool launches_later(const SlicedLaunches& sliced);
 
   TaskRunner& runner_;
 };

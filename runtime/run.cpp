@@ -90,7 +90,8 @@ void Run::start_tasks(std::span<const std::unique_ptr<TaskRunner>> runners) {
   const bool is_update = setup_.policy == Policy::gcaps || setup_.policy == Policy::gcaps_wc;
   const RunContext context{machine_, device_, arbiter_, setup_.horizon, setup_.draws ? &*setup_.draws : nullptr,
                            // A lock takes what it takes; an update of the runlist is emulated.
-                           machine_.is_virtual() || is_update, gpu.overheads.launch, gpu.sms};
+                           machine_.is_virtual() || is_update,
+                           device_.properties().emulated ? gpu.overheads.launch : Duration(), gpu.sms, setup_.streams};
   const std::vector<int> ranks = ranks_of(*setup_.taskset);
   tasks_left_.store(runners.size(), std::memory_order_relaxed);
   for (std::size_t task = 0; task < runners.size(); ++task) {

@@ -6,29 +6,50 @@
 
 #include <cstdint>
 
+struct CUstream_st;  // of the CUDA driver: CUstream and cudaStream_t are pointers to it
+
 namespace rtgpu {
 
+// Where the work of a segment goes, and what has become of it. Internal to the runtime.
+struct StreamTarget {
+  WorkBatch* batch = nullptr;
+  CUstream_st* cuda = nullptr;
+  bool is_overfull = false;     // more launches than there is room for
+  bool was_handed_out = false;  // the CUDA stream: what was launched into it is not known
+  bool lacks_cuda = false;      // there was none to hand out
+};
+
 // Valid while the function that it was given to runs. Work is collected, and goes to the device when that function has
-// returned. Nothing is allocated; more launches than the task was set up for are refused, and the segment then ends
-// with GpuStatus::too_much_work without having run.
+// returned; what goes into cuda() goes there at once. Nothing is allocated; more launches than the task was set up for
+// are refused, and the segment then ends with GpuStatus::too_much_work without having run.
 class Stream {
  public:
-  Stream(WorkBatch& batch, bool& overflow) : batch_(&batch), overflow_(&overflow) {}
+  explicit Stream(StreamTarget& target) : target_(&target) {}
 
-  // Runs `kernel` for each block from `first_block` on. Devices that do not compute ignore the kernel.
+  // Runs `kernel` for each block from `first_block` on, on a host device. Devices that do not compute ignore the
+  // kernel; on a CUDA device the segment ends with GpuStatus::not_supported.
   void launch(std::int64_t blocks, const BlockKernel& kernel, std::int64_t first_block = 0) {
     add({kernel, first_block, blocks, {}});
   }
   // Work that takes this long. Without any, work on a device that does not compute takes its declared time.
   void run(Duration time) { add({{}, 0, 0, time}); }
 
- private:
-  void add(const Launch& launch) {
-    if (!batch_->add(launch)) *overflow_ = true;
+  // The task's own CUDA stream (a CUstream, and a cudaStream_t): for kernel launches, graphs, and libraries that take a
+  // stream. It is non-blocking and has the task's priority; the segment ends when all that was put into it has. A
+  // segment must launch into no other stream, and must not wait for the device. On a device that is not CUDA: null, and
+  // the segment ends with GpuStatus::not_supported without having run.
+  CUstream_st* cuda() const {
+    target_->was_handed_out = true;
+    if (target_->cuda == nullptr) target_->lacks_cuda = true;
+    return target_->cuda;
   }
 
-  WorkBatch* batch_;
-  bool* overflow_;
+ private:
+  void add(const Launch& launch) {
+    if (!target_->batch->add(launch)) target_->is_overfull = true;
+  }
+
+  StreamTarget* target_;
 };
 
 }  // namespace rtgpu

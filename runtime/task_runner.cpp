@@ -51,6 +51,7 @@ void TaskRunner::prepare(const RunContext& context, TraceRing& trace) {
 
 void TaskRunner::run() {
   thread_ = std::this_thread::get_id();
+  context_->device.enter_thread();
   Died died(*this);
   try {
     while (const std::optional<Release> release = releases_.next()) {
@@ -259,11 +260,12 @@ void TaskRunner::spend(Duration time) {
 GpuStatus TaskRunner::enter() {
   if (!is_own_thread()) return GpuStatus::not_own_job;
   if (inside_) return refuse(GpuStatus::already_inside);
+  if (const GpuStatus usable = context_->device.usable(); usable != GpuStatus::ok) return count(usable);
   watch_overrun();
   if (aborted_) return GpuStatus::aborted;
   begin_device_segment(TraceKind::arrive);
   batch_.clear();
-  overflow_ = false;
+  target_ = {&batch_, context_->device.cuda_stream(context_->streams[id_])};
   const bool gives_up = setup_.overrun == Overrun::abort && !setup_.on_overrun && !setup_.best_effort;
   const Duration until = gives_up ? deadline() : Duration::infinite();
   const Duration asked = context_->machine.now();
@@ -287,29 +289,44 @@ GpuStatus TaskRunner::leave() {
     if (left >= Duration()) spend(left);
   }
   watch_overrun();
-  if (overflow_ || aborted_) {
+  if (const GpuStatus refused = refusal_of_work(); refused != GpuStatus::ok) {
     give_up();
     go_on_with_cpu();
-    return count(overflow_ ? GpuStatus::too_much_work : GpuStatus::aborted);
+    return count(refused);
   }
-  complete_batch(declared);
-  GpuStatus status = GpuStatus::ok;
-  if (!batch_.launches().empty() || declared != nullptr) {
-    status = context_->arbiter.submit(place(), batch_, *trace_);
-    if (status == GpuStatus::ok) {
-      status = context_->arbiter.await(id_);
-      note_completion(status);
-    }
-  }
+  const GpuStatus status = run_work(declared);
   const GpuStatus left = context_->arbiter.leave(place(), call_time(JobPart::leave), *trace_);
   inside_ = false;
   go_on_with_cpu();
   return count(status != GpuStatus::ok ? status : left);
 }
 
+// Why the work of the segment must not run, if so. What went into a CUDA stream runs already, and has to be awaited.
+GpuStatus TaskRunner::refusal_of_work() const {
+  if (target_.lacks_cuda) return GpuStatus::not_supported;
+  if (target_.was_handed_out && !batch_.sliced()) return GpuStatus::ok;
+  if (target_.is_overfull) return GpuStatus::too_much_work;
+  return aborted_ ? GpuStatus::aborted : GpuStatus::ok;
+}
+
+GpuStatus TaskRunner::run_work(const GpuSegment* declared) {
+  complete_batch(declared);
+  const bool has_work = !batch_.launches().empty() || batch_.sliced() || target_.was_handed_out || declared != nullptr;
+  if (!has_work) return GpuStatus::ok;
+  const StreamId stream = context_->streams[id_];
+  const GpuStatus launched = context_->device.launch(stream, batch_, context_->machine.now());
+  if (launched != GpuStatus::ok) return launched;
+  const GpuStatus submitted = context_->arbiter.submit(place(), batch_, *trace_);
+  if (submitted != GpuStatus::ok) return submitted;
+  const GpuStatus status = context_->arbiter.await(id_, *trace_);
+  note_completion(status);
+  return target_.is_overfull && status == GpuStatus::ok ? GpuStatus::too_much_work : status;
+}
+
 GpuStatus TaskRunner::copy(CopyRequest request) {
   if (!is_own_thread()) return GpuStatus::not_own_job;
   if (inside_) return refuse(GpuStatus::already_inside);
+  if (const GpuStatus usable = context_->device.usable(); usable != GpuStatus::ok) return count(usable);
   watch_overrun();
   if (aborted_) return GpuStatus::aborted;
   begin_device_segment(TraceKind::copy_arrive);
@@ -326,6 +343,11 @@ GpuStatus TaskRunner::copy(CopyRequest request) {
 
 void TaskRunner::give_up() {
   inside_ = false;
+  // What went into a CUDA stream runs already: the GPU is free when that has ended.
+  if (target_.was_handed_out && target_.cuda != nullptr) {
+    batch_.clear();
+    run_work(nullptr);
+  }
   context_->arbiter.cancel(place(), *trace_);
 }
 
@@ -336,6 +358,8 @@ const GpuSegment* TaskRunner::declared_segment() const {
 // Work that says nothing of its time takes what is declared; slices are those of the work, or the declared ones.
 void TaskRunner::complete_batch(const GpuSegment* declared) {
   TimedWork& timed = batch_.timed();
+  const bool is_launched_by_task = target_.was_handed_out || batch_.sliced();
+  if (is_launched_by_task && context_->device.properties().attended) return;
   if (declared != nullptr && timed.time == Duration()) {
     const Duration worst = whole_gpu_exec(*declared, context_->sms).value_or(Duration());
     const Duration exec = part(JobPart::exec, declared->exec ? declared->exec->min : Duration(), worst);

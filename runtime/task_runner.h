@@ -26,11 +26,12 @@ struct RunContext {
   Machine& machine;
   Device& device;
   Arbiter& arbiter;
-  Duration horizon;            // the last nominal release
-  const ScenarioDraws* draws;  // of synthetic work; none: worst cases
-  bool calls_take_their_cost;  // enter and leave calls are emulated, as declared
-  Duration launch;             // of each further slice
-  std::optional<int> sms;      // of the device
+  Duration horizon;                   // the last nominal release
+  const ScenarioDraws* draws;         // of synthetic work; none: worst cases
+  bool calls_take_their_cost;         // enter and leave calls are emulated, as declared
+  Duration launch;                    // of each further slice, where that is emulated
+  std::optional<int> sms;             // of the device
+  std::span<const StreamId> streams;  // of the tasks
 };
 
 // How far a task is.
@@ -102,6 +103,8 @@ class TaskRunner {
   GpuStatus leave();
   GpuStatus copy(CopyRequest request);
   void give_up();
+  GpuStatus refusal_of_work() const;
+  GpuStatus run_work(const GpuSegment* declared);
   void complete_batch(const GpuSegment* declared);
   bool is_own_thread() const { return std::this_thread::get_id() == thread_; }
 
@@ -124,7 +127,7 @@ class TaskRunner {
 
   ReleasePlan releases_;
   WorkBatch batch_;
-  bool overflow_ = false;
+  StreamTarget target_;
   TaskStatistics statistics_;
 
   // The job.

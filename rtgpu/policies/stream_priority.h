@@ -30,6 +30,8 @@ class StreamPriorityPolicy final : public UnarbitratedPolicy {
   void on_submit(TaskId task) override;
   void on_boundary(TaskId task) override;
   void run_next() override;
+  bool lets_hardware_choose() const override { return true; }
+  void on_overtaken(TaskId task) override { waiting().remove(task); }
   void on_reset() override { submissions_ = 0; }
   void append_state(std::vector<std::uint64_t>& state) const override;
 

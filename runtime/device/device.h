@@ -1,14 +1,15 @@
 // A device that GPU segments run on. The policy decides whose work runs, and the device executes that.
 //
 // The calls from submit() on are made by the arbiter under its lock, from any thread, and may not block or allocate. A
-// device either tells when its next event falls due and is asked for it then (the timed host device), or has threads of
-// its own that tell the listener (the computing host device).
+// device tells when its next event falls due and is asked for it then (the timed host device), or has threads of its
+// own that tell the listener (the computing host device), or has to be looked at (CUDA).
 #pragma once
 
 #include "rtgpu/gpu_policy.h"
 #include "rtgpu/result.h"
 #include "rtgpu/time.h"
 #include "runtime/device/work.h"
+#include "runtime/gpu_status.h"
 #include "taskset/taskset.h"
 
 #include <array>
@@ -17,6 +18,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
+
+struct CUstream_st;  // of the CUDA driver
 
 namespace rtgpu {
 
@@ -34,6 +38,16 @@ struct DeviceProperties {
   std::int64_t memory = 0;    // bytes
   bool computes = false;      // runs kernels, as opposed to letting their declared time pass
   bool virtual_time = false;  // can be used in virtual time
+  // Whether running work gives way at any moment when other work is selected, as its progress is kept.
+  bool preempts = true;
+  // Whether the hardware itself chooses among submitted work where the policy is one of stream levels: that may then
+  // end in another order than the policy expects.
+  bool has_hardware_levels = false;
+  // Whether it emulates what a real one takes for a launch, by what is declared.
+  bool emulated = true;
+  // Whether it has to be looked at: attend(). Then also how long after its end work may be seen to have ended.
+  bool attended = false;
+  Duration seen_within = {};
 };
 
 struct StreamSetup {
@@ -57,12 +71,14 @@ struct CopyRequest {
 
 struct DeviceEvent {
   enum class Kind : std::uint8_t {
-    switched,  // the move to the stream's context has ended: its work begins
-    boundary,  // of the stream's work
-    complete,  // the stream's work has ended
-    copied,    // the stream's copy has ended
-    copying,   // the stream's copy begins
-    failed,    // the stream's work has failed, and has ended
+    switched,     // the move to the stream's context has ended: its work begins
+    boundary,     // of the stream's work
+    complete,     // the stream's work has ended
+    copied,       // the stream's copy has ended
+    copying,      // the stream's copy begins
+    failed,       // the stream's work has failed, and has ended
+    copy_failed,  // the stream's copy has failed, and has ended
+    lost,         // the device no longer answers
   };
   Kind kind = Kind::complete;
   StreamId stream = kNoStream;
@@ -123,8 +139,26 @@ class Device {
   virtual void start(Machine& machine, DeviceListener& listener, BoundaryRule rule) = 0;
   // After the jobs have ended: threads of the device end.
   virtual void stop() = 0;
+  // What there is to say about the set-up, a line each.
+  virtual std::vector<std::string> notes() const { return {}; }
+  // The stream for code that launches into it itself; none: the device has nothing of that kind.
+  virtual CUstream_st* cuda_stream(StreamId /*stream*/) const { return nullptr; }
 
-  // From here on by the arbiter.
+  // The following are called without the arbiter's lock, and may call a driver.
+
+  // By each thread of a run that calls the device, before anything else.
+  virtual void enter_thread() {}
+  // Whether the device can be used from here, asked at the start of each segment.
+  virtual GpuStatus usable() const { return GpuStatus::ok; }
+  // By the task's thread, before submit(): launches what can be launched already. Not ok: there is nothing to submit.
+  virtual GpuStatus launch(StreamId /*stream*/, const WorkBatch& /*batch*/, Duration /*now*/) { return GpuStatus::ok; }
+  // Looks what has ended, and launches what was decided. By the thread that calls advance(), before that. Only of
+  // devices that are `attended`, like the next.
+  virtual void attend(Duration /*now*/) {}
+  // Whether the work of the stream has ended, so that advance() has something to tell. By the thread of its task.
+  virtual bool look(StreamId /*stream*/, Duration /*now*/) { return false; }
+
+  // From here on by the arbiter, under its lock.
 
   // The stream's work is there; it runs when it is selected. `batch` stays as it is until it has ended.
   virtual void submit(StreamId stream, const WorkBatch& batch, Duration now) = 0;

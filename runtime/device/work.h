@@ -2,17 +2,21 @@
 #pragma once
 
 #include "rtgpu/time.h"
+#include "runtime/device/slicing.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rtgpu {
+
+class Stream;
 
 // A thread block of a kernel that runs on the host.
 struct Block {
@@ -65,6 +69,32 @@ struct TimedWork {
   Duration block;         // longest thread block; 0: not known
 };
 
+// Launches slices of a grid when the device asks for them. Refers to a function, which has to outlive it.
+class SliceLauncher {
+ public:
+  // A function of (Stream, Slice).
+  template <class Work>
+  static SliceLauncher of(Work& work) {
+    SliceLauncher launcher;
+    launcher.work_ = &work;
+    launcher.call_ = [](void* function, const Stream& stream, const Slice& slice) {
+      (*static_cast<Work*>(function))(stream, slice);
+    };
+    return launcher;
+  }
+  void operator()(const Stream& stream, const Slice& slice) const { call_(work_, stream, slice); }
+
+ private:
+  void* work_ = nullptr;
+  void (*call_)(void*, const Stream&, const Slice&) = nullptr;
+};
+
+// A grid whose slices are launched one by one, each when the one before has ended and the policy lets it go on.
+struct SlicedLaunches {
+  Sliced grid;
+  SliceLauncher launch;
+};
+
 // All that one GPU segment submits. Filled by the task's thread, read by the device from submission to completion.
 // Keeps its storage: nothing is allocated after construction.
 class WorkBatch {
@@ -79,6 +109,7 @@ class WorkBatch {
     launches_.clear();
     slice_ends_.clear();
     timed_ = {};
+    sliced_.reset();
   }
   // Whether there was room for it.
   bool add(Launch launch) {
@@ -101,11 +132,14 @@ class WorkBatch {
   std::span<const Launch> launches() const { return launches_; }
   TimedWork& timed() { return timed_; }
   const TimedWork& timed() const { return timed_; }
+  void set_sliced(const SlicedLaunches& sliced) { sliced_ = sliced; }
+  const std::optional<SlicedLaunches>& sliced() const { return sliced_; }
 
  private:
   std::vector<Launch> launches_;
   std::vector<std::size_t> slice_ends_;
   TimedWork timed_;
+  std::optional<SlicedLaunches> sliced_;
 };
 
 }  // namespace rtgpu

@@ -230,6 +230,35 @@ TEST(StreamPriority, LevelsKeepTheOrderAndNeighboursShare) {
   EXPECT_THAT(stream_levels(mixed, 3), ElementsAre(0, 0, 1, 2, 2));
 }
 
+TEST(StreamPriority, HardwareMayLetWorkOvertakeWhatThePolicyRuns) {
+  const auto streams = made(Policy::stream_priority, setup_of(3, 0, 2));  // levels 0 0 1
+  enter_and_submit(*streams, 0);
+  enter_and_submit(*streams, 1);
+  enter_and_submit(*streams, 2);
+  const Decision overtaken = streams->overtaken(2);
+  EXPECT_EQ(overtaken.misuse, Misuse::none);
+  EXPECT_FALSE(overtaken.gpu_changed);
+  EXPECT_EQ(streams->phase(2), Phase::completed);
+  EXPECT_EQ(streams->overtaken(2).misuse, Misuse::not_running);  // it has nothing more to end
+  EXPECT_EQ(streams->overtaken(0).misuse, Misuse::not_running);  // it runs: that is complete()
+  streams->complete(0);
+  EXPECT_EQ(streams->gpu().runs, 1U);
+  streams->complete(1);
+  EXPECT_EQ(streams->gpu().runs, kNobody);  // and not the work that has ended already
+}
+
+TEST(StreamPriority, NoOtherPolicyLetsWorkOvertake) {
+  for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr}) {
+    const auto made_policy = made(policy, setup_of(2));
+    enter_and_submit(*made_policy, 0);
+    made_policy->enter(1);
+    made_policy->entered(1);
+    made_policy->submit(1);
+    EXPECT_EQ(made_policy->overtaken(1).misuse, Misuse::not_running);
+    EXPECT_EQ(made_policy->phase(1), Phase::submitted);
+  }
+}
+
 TEST(StreamPriority, AHigherLevelGetsInAtABlockBoundaryAndEqualsWait) {
   const auto streams = made(Policy::stream_priority, setup_of(4, 0, 2));  // levels 0 0 1 1
   enter_and_submit(*streams, 2);

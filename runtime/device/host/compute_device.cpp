@@ -207,6 +207,9 @@ bool ComputeDevice::confirm(const DeviceEvent& event) {
       const std::lock_guard guard(lock_);
       return selected_ == event.stream && event.number == streams_[event.stream].submission;
     }
+    case DeviceEvent::Kind::copy_failed:
+    case DeviceEvent::Kind::lost:
+      break;  // not of this device
   }
   return false;
 }

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -123,6 +124,7 @@ struct Runtime::State {
   void add(TaskSetup setup, Body body);
   void check_setup(const TaskSetup& setup) const;
   std::unique_ptr<GpuPolicy> make_gpu_policy() const;
+  std::vector<std::optional<PartitionId>> add_partitions();
   void prepare_device(const GpuPolicy& gpu_policy);
   bool may_use_gpu(std::size_t task) const;
   void note_levels();
@@ -314,23 +316,40 @@ std::unique_ptr<GpuPolicy> Runtime::State::make_gpu_policy() const {
   return std::move(*made);
 }
 
+// The partition of each task, if it asks for one.
+std::vector<std::optional<PartitionId>> Runtime::State::add_partitions() {
+  std::vector<int> sms;
+  for (const auto& runner : runners) {
+    if (runner->setup().sms) sms.push_back(*runner->setup().sms);
+  }
+  std::vector<std::optional<PartitionId>> of_tasks(runners.size());
+  if (sms.empty()) return of_tasks;
+  const Result<std::vector<Partition>> made = device->add_partitions(sms);
+  if (!made) throw SetupError(made.errors());
+  auto partition = made->begin();
+  for (std::size_t task = 0; task < runners.size(); ++task) {
+    const TaskSetup& setup = runners[task]->setup();
+    if (!setup.sms) continue;
+    if (partition->sms != *setup.sms) {
+      notes.push_back(fmt::format("{}: asked for {} SMs, got {}", setup.name, *setup.sms, partition->sms));
+    }
+    of_tasks[task] = (partition++)->id;
+  }
+  return of_tasks;
+}
+
 // Streams, partitions and memory are set aside once, before the first release.
 void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
   if (has_run) return;
-  Errors errors = memory_errors(taskset, device->properties().memory);
-  for (std::size_t task = 0; task < runners.size() && errors.empty(); ++task) {
+  const Errors errors = memory_errors(taskset, device->properties().memory);
+  if (!errors.empty()) throw SetupError(errors);
+  const std::vector<std::optional<PartitionId>> partitions = add_partitions();
+  for (std::size_t task = 0; task < runners.size(); ++task) {
     const TaskSetup& setup = runners[task]->setup();
     StreamSetup stream;
     levels.push_back(gpu_policy.level(static_cast<TaskId>(task)));
     stream.level = levels.back();
-    if (setup.sms) {
-      Result<Partition> partition = device->add_partition(*setup.sms);
-      if (!partition) throw SetupError(partition.errors());
-      if (partition->sms != *setup.sms) {
-        notes.push_back(fmt::format("{}: asked for {} SMs, got {}", setup.name, *setup.sms, partition->sms));
-      }
-      stream.partition = partition->id;
-    }
+    stream.partition = partitions[task];
     Result<StreamId> made = device->add_stream(stream);
     if (!made) throw SetupError(made.errors());
     streams.push_back(*made);
@@ -339,7 +358,6 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
     if (!memory) throw SetupError(memory.errors());
     runners[task]->set_memory(*memory);
   }
-  if (!errors.empty()) throw SetupError(errors);
   note_levels();
   note_equal_priorities();
   if (options.realtime.scheduler == Scheduler::deadline && !options.virtual_time) {

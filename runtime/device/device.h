@@ -130,8 +130,10 @@ class Device {
   // Set-up, from one thread, before start().
 
   virtual Result<StreamId> add_stream(const StreamSetup& setup) = 0;
-  // Sets at least `sms` SMs aside for streams that name the partition. Errors (limit): not so many are left.
-  virtual Result<Partition> add_partition(int sms) = 0;
+  // Sets SMs aside, at least so many for each partition, for streams that name it. Once, and before any stream, since
+  // a device may divide its SMs once only. In the order of `sms`; the identifiers count up from 0. Errors: limit, they
+  // do not fit, and nothing has changed; conflict, there are partitions or streams already.
+  virtual Result<std::vector<Partition>> add_partitions(std::span<const int> sms) = 0;
   // Device memory that is set aside for good; empty on devices that do not compute. Errors (limit): not so much is
   // left.
   virtual Result<std::span<std::byte>> reserve(std::int64_t bytes) = 0;

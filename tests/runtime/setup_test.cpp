@@ -113,6 +113,16 @@ TEST_F(Setup, RefusesMoreSmsThanThereAre) {
   Runtime runtime(virtual_options("mpcp", platform));
   runtime.add_task(wide, [](Job&) {});
   EXPECT_THAT(refusal_of([&] { runtime.run_for(ms(5)); }), AllOf(HasSubstr("5 SMs"), HasSubstr("4 SMs")));
+
+  TaskSetup first = setup("first", ms(10), 2);
+  TaskSetup second = setup("second", ms(10), 1);
+  first.sms = 2;
+  second.sms = 3;
+  Runtime together(virtual_options("mpcp", platform));
+  together.add_task(first, [](Job&) {});
+  together.add_task(setup("between", ms(10), 3), [](Job&) {});
+  together.add_task(second, [](Job&) {});
+  EXPECT_THAT(refusal_of([&] { together.run_for(ms(5)); }), AllOf(HasSubstr("2 + 3 SMs"), HasSubstr("4 SMs")));
 }
 
 }  // namespace

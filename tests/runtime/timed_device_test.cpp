@@ -3,6 +3,7 @@
 
 #include "runtime/machine/virtual_machine.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -365,18 +366,24 @@ TEST_F(TimedDeviceTest, AnotherRunBeginsAfresh) {
 }
 
 TEST_F(TimedDeviceTest, PartitionsAndMemoryAreCounted) {
-  EXPECT_EQ(device_.add_partition(5).value().id, 0U);
-  const Result<Partition> too_large = device_.add_partition(4);
+  TimedDevice device(device_.properties());
+  const Result<std::vector<Partition>> too_large = device.add_partitions(std::array{5, 4});
   ASSERT_FALSE(too_large);
   EXPECT_EQ(too_large.errors().front().code, ErrorCode::limit);
   EXPECT_EQ(to_string(too_large.errors().front()),
-            "found a partition of 4 SMs; expected 1 to 8 SMs, of which 5 are set aside already. Make the partitions "
-            "smaller.");
-  EXPECT_FALSE(device_.add_partition(0));
-  const Result<Partition> rest = device_.add_partition(3);
-  ASSERT_TRUE(rest);
-  EXPECT_EQ(rest->id, 1U);
-  EXPECT_EQ(rest->sms, 3);
+            "found partitions of 5 + 4 SMs; expected at least 1 SM in each, and at most 8 SMs in all. Make the "
+            "partitions smaller.");
+  constexpr int kMost = std::numeric_limits<int>::max();
+  EXPECT_FALSE(device.add_partitions(std::array{kMost, kMost, 2}));
+  EXPECT_FALSE(device.add_partitions(std::array{8, 0}));
+  EXPECT_FALSE(device.add_partitions(std::array{9, -1}));
+  const Result<std::vector<Partition>> made = device.add_partitions(std::array{5, 3});
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->size(), 2U);
+  EXPECT_EQ(made->front().id, 0U);
+  EXPECT_EQ(made->front().sms, 5);
+  EXPECT_EQ(made->back().id, 1U);
+  EXPECT_EQ(made->back().sms, 3);
 
   ASSERT_TRUE(device_.reserve(600));
   EXPECT_TRUE(device_.reserve(0)->empty());
@@ -398,8 +405,18 @@ TEST_F(TimedDeviceTest, StreamsHaveLevelsAndPartitionsThatExist) {
   const Result<StreamId> nowhere = device_.add_stream({0, PartitionId{0}});
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.errors().front().code, ErrorCode::value);
-  ASSERT_TRUE(device_.add_partition(1));
-  EXPECT_TRUE(device_.add_stream({0, PartitionId{0}}));
+}
+
+TEST_F(TimedDeviceTest, PartitionsAreMadeOnceAndBeforeStreams) {
+  TimedDevice device(device_.properties());
+  ASSERT_TRUE(device.add_partitions(std::array{1}));
+  const Result<std::vector<Partition>> again = device.add_partitions(std::array{1});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.errors().front().code, ErrorCode::conflict);
+  EXPECT_TRUE(device.add_stream({0, PartitionId{0}}));
+  const Result<std::vector<Partition>> late = device_.add_partitions(std::array{1});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.errors().front().code, ErrorCode::conflict);
 }
 
 TEST(TimedDeviceProperties, AreThoseOfTheGpu) {

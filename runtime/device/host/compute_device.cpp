@@ -72,22 +72,14 @@ Result<StreamId> ComputeDevice::add_stream(const StreamSetup& setup) {
   return static_cast<StreamId>(streams_.size() - 1);
 }
 
-Result<Partition> ComputeDevice::add_partition(int sms) {
-  const bool needs_rest = std::ranges::any_of(streams_, [](const StreamState& state) { return !state.partition; });
-  if (needs_rest && sms == resources_.free_sms()) {
-    return limit(fmt::format("a partition of all {} SMs that are left", sms),
-                 "one that leaves an SM to the streams in no partition",
-                 "Make the partition smaller, or put those streams into one.");
+Result<std::vector<Partition>> ComputeDevice::add_partitions(std::span<const int> sms) {
+  Result<std::vector<Partition>> partitions = resources_.take_partitions(sms, !streams_.empty());
+  if (!partitions) return partitions;
+  auto sm = sms_.begin();
+  for (const Partition& partition : *partitions) {
+    for (int taken = 0; taken < partition.sms; ++taken) (sm++)->partition = partition.id;
   }
-  Result<Partition> partition = resources_.take_partition(sms);
-  if (!partition) return partition;
-  for (Sm& sm : sms_) {
-    if (sms == 0) break;
-    if (sm.partition) continue;
-    sm.partition = partition->id;
-    --sms;
-  }
-  return partition;
+  return partitions;
 }
 
 Result<std::span<std::byte>> ComputeDevice::reserve(std::int64_t bytes) {

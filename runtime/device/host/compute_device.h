@@ -47,8 +47,8 @@ class ComputeDevice final : public Device {
   const DeviceProperties& properties() const override { return resources_.properties(); }
   // Errors: as for every host device; limit, no SM is left outside the partitions.
   Result<StreamId> add_stream(const StreamSetup& setup) override;
-  // Grants exactly what was asked for. Errors (limit) also if no SM would be left for streams that are in no partition.
-  Result<Partition> add_partition(int sms) override;
+  // Grants exactly what was asked for.
+  Result<std::vector<Partition>> add_partitions(std::span<const int> sms) override;
   // Zeroed, aligned to 256 bytes; valid as long as the device.
   Result<std::span<std::byte>> reserve(std::int64_t bytes) override;
   void start(Machine& machine, DeviceListener& listener, BoundaryRule rule) override;

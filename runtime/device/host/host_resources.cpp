@@ -1,5 +1,7 @@
 #include "runtime/device/host/host_resources.h"
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -27,14 +29,22 @@ Errors HostResources::check_stream(const StreamSetup& setup) const {
   return {};
 }
 
-Result<Partition> HostResources::take_partition(int sms) {
-  if (sms < 1 || sms > free_sms()) {
-    return refusal(ErrorCode::limit, fmt::format("a partition of {} SMs", sms),
-                   fmt::format("1 to {} SMs, of which {} are set aside already", properties_.sms, partitioned_sms_),
+Result<std::vector<Partition>> HostResources::take_partitions(std::span<const int> sms, bool has_streams) {
+  if (has_streams || partitions_ != 0) {
+    return refusal(ErrorCode::conflict,
+                   fmt::format("partitions after others, or after streams, of {}", properties_.name),
+                   "all partitions at once, before any stream");
+  }
+  const std::int64_t all = std::accumulate(sms.begin(), sms.end(), std::int64_t{0});
+  if (all > properties_.sms || std::ranges::any_of(sms, [](int each) { return each < 1; })) {
+    return refusal(ErrorCode::limit, fmt::format("partitions of {} SMs", fmt::join(sms, " + ")),
+                   fmt::format("at least 1 SM in each, and at most {} SMs in all", properties_.sms),
                    "Make the partitions smaller.");
   }
-  partitioned_sms_ += sms;
-  return Partition{partitions_++, sms};
+  partitioned_sms_ = static_cast<int>(all);
+  std::vector<Partition> partitions;
+  for (const int each : sms) partitions.push_back({partitions_++, each});
+  return partitions;
 }
 
 Errors HostResources::take_memory(std::int64_t bytes) {

@@ -6,7 +6,9 @@
 #include "runtime/device/device.h"
 
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace rtgpu {
 
@@ -21,8 +23,8 @@ class HostResources {
 
   // Errors: limit, no such level; value, no such partition.
   Errors check_stream(const StreamSetup& setup) const;
-  // Exactly `sms` SMs; the identifiers count up from 0. Errors (limit): not so many are left.
-  Result<Partition> take_partition(int sms);
+  // Grants exactly `sms`. Errors as of Device::add_partitions().
+  Result<std::vector<Partition>> take_partitions(std::span<const int> sms, bool has_streams);
   // Errors (limit): not so much is left.
   Errors take_memory(std::int64_t bytes);
 

@@ -40,8 +40,8 @@ Result<StreamId> TimedDevice::add_stream(const StreamSetup& setup) {
   return static_cast<StreamId>(streams_.size() - 1);
 }
 
-Result<Partition> TimedDevice::add_partition(int sms) {
-  return resources_.take_partition(sms);
+Result<std::vector<Partition>> TimedDevice::add_partitions(std::span<const int> sms) {
+  return resources_.take_partitions(sms, !streams_.empty());
 }
 
 Result<std::span<std::byte>> TimedDevice::reserve(std::int64_t bytes) {

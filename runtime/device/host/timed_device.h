@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace rtgpu {
@@ -19,7 +20,7 @@ class TimedDevice : public Device {
 
   const DeviceProperties& properties() const override { return resources_.properties(); }
   Result<StreamId> add_stream(const StreamSetup& setup) override;
-  Result<Partition> add_partition(int sms) override;
+  Result<std::vector<Partition>> add_partitions(std::span<const int> sms) override;
   Result<std::span<std::byte>> reserve(std::int64_t bytes) override;
   void start(Machine& machine, DeviceListener& listener, BoundaryRule rule) override;
   void stop() override {}

@@ -186,6 +186,81 @@ TEST_F(CudaFakeDriver, GraphsAreWhatWasCaptured) {
   EXPECT_EQ(fake.launches()[3].stream, other);
 }
 
+TEST_F(CudaFakeDriver, NodesOfAGraphHaveTheirTypeAndPriority) {
+  const CUstream on = stream(-3);
+  const CUdeviceptr device = memory(8);
+  CUgraph graph = nullptr;
+  CUgraphExec own = nullptr;
+  CUgraphExec others = nullptr;
+  EXPECT_EQ(call().cuStreamBeginCapture(on, CUstreamCaptureMode::thread_local_only), CUresult::success);
+  EXPECT_EQ(launch(function("a"), on), CUresult::success);
+  EXPECT_EQ(call().cuMemsetD8Async(device, 1, 8, on), CUresult::success);
+  EXPECT_EQ(call().cuStreamEndCapture(on, &graph), CUresult::success);
+  std::size_t count = 0;
+  ASSERT_EQ(call().cuGraphGetNodes(graph, nullptr, &count), CUresult::success);
+  EXPECT_EQ(count, 2U);
+  std::array<CUgraphNode, 3> nodes = {nullptr, nullptr, reinterpret_cast<CUgraphNode>(std::uintptr_t{1})};
+  count = nodes.size();
+  ASSERT_EQ(call().cuGraphGetNodes(graph, nodes.data(), &count), CUresult::success);
+  EXPECT_EQ(count, 2U);
+  EXPECT_EQ(nodes[2], nullptr);
+  auto type = CUgraphNodeType::empty;
+  EXPECT_EQ(call().cuGraphNodeGetType(nodes[0], &type), CUresult::success);
+  EXPECT_EQ(type, CUgraphNodeType::kernel);
+  EXPECT_EQ(call().cuGraphNodeGetType(nodes[1], &type), CUresult::success);
+  EXPECT_EQ(type, CUgraphNodeType::memset);
+  CUlaunchAttributeValue value;
+  EXPECT_EQ(call().cuGraphKernelNodeGetAttribute(nodes[0], CUlaunchAttributeID::priority, &value), CUresult::success);
+  EXPECT_EQ(value.priority, -3);
+  EXPECT_EQ(call().cuGraphKernelNodeGetAttribute(nodes[1], CUlaunchAttributeID::priority, &value),
+            CUresult::invalid_value);
+
+  EXPECT_EQ(call().cuGraphInstantiateWithFlags(&own, graph, kGraphUseNodePriority), CUresult::success);
+  EXPECT_EQ(call().cuGraphInstantiateWithFlags(&others, graph, 0), CUresult::success);
+  const CUstream other = stream(-1);
+  EXPECT_EQ(call().cuGraphLaunch(own, other), CUresult::success);
+  EXPECT_EQ(call().cuGraphLaunch(others, other), CUresult::success);
+  ASSERT_EQ(fake.launches().size(), 2U);
+  EXPECT_EQ(fake.launches()[0].priority, -3);
+  EXPECT_EQ(fake.launches()[1].priority, -1);
+}
+
+TEST_F(CudaFakeDriver, StreamsAndContextsSayTheirFlags) {
+  unsigned flags = 99;
+  EXPECT_EQ(call().cuStreamGetFlags(stream(), &flags), CUresult::success);
+  EXPECT_EQ(flags, kStreamNonBlocking);
+  CUstream blocking = nullptr;
+  EXPECT_EQ(call().cuStreamCreateWithPriority(&blocking, kStreamDefault, 0), CUresult::success);
+  EXPECT_EQ(call().cuStreamGetFlags(blocking, &flags), CUresult::success);
+  EXPECT_EQ(flags, kStreamDefault);
+  const CUfunction kernel = function("a");
+  for (const std::uintptr_t handle : {0, 1, 2}) {  // the legacy default stream, and that of the thread
+    auto* const legacy = reinterpret_cast<CUstream>(handle);
+    EXPECT_EQ(call().cuStreamGetFlags(legacy, &flags), CUresult::invalid_handle);
+    EXPECT_EQ(launch(kernel, legacy), CUresult::invalid_handle);
+  }
+  int active = 99;
+  EXPECT_EQ(call().cuDevicePrimaryCtxGetState(0, &flags, &active), CUresult::success);
+  EXPECT_EQ(flags, 0U);
+  EXPECT_EQ(active, 1);
+  EXPECT_EQ(call().cuDevicePrimaryCtxSetFlags(0, kContextSchedBlockingSync), CUresult::success);
+  EXPECT_EQ(call().cuDevicePrimaryCtxSetFlags(0, 3), CUresult::invalid_value);
+  EXPECT_EQ(call().cuDevicePrimaryCtxSetFlags(1, 0), CUresult::invalid_device);
+  EXPECT_EQ(call().cuDevicePrimaryCtxRelease(0), CUresult::success);
+  EXPECT_EQ(call().cuDevicePrimaryCtxGetState(0, &flags, &active), CUresult::success);
+  EXPECT_EQ(flags, kContextSchedBlockingSync);
+  EXPECT_EQ(active, 0);
+}
+
+TEST_F(CudaFakeDriver, TwoBlocksOfAKernelFitOnAnSm) {
+  int blocks = 0;
+  const CUfunction kernel = function("a");
+  EXPECT_EQ(call().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 128, 0), CUresult::success);
+  EXPECT_EQ(blocks, 2);
+  EXPECT_EQ(call().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 1025, 0), CUresult::invalid_value);
+  EXPECT_EQ(call().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nullptr, 128, 0), CUresult::invalid_handle);
+}
+
 TEST_F(CudaFakeDriver, MemoryRunsOut) {
   fake.set("memory=1000");
   const CUdeviceptr first = memory(600);

@@ -18,6 +18,7 @@ using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphExec = struct CUgraphExec_st*;
+using CUgraphNode = struct CUgraphNode_st*;
 using CUgreenCtx = struct CUgreenCtx_st*;
 using CUdevResourceDesc = struct CUdevResourceDesc_st*;
 
@@ -147,6 +148,10 @@ enum class CUfunctionAttribute : std::uint32_t {
 };
 
 // Flags are or-ed, so these are plain numbers.
+inline constexpr unsigned kContextSchedSpin = 1;
+inline constexpr unsigned kContextSchedYield = 2;
+inline constexpr unsigned kContextSchedBlockingSync = 4;
+inline constexpr unsigned kStreamDefault = 0;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kEventBlockingSync = 1;
@@ -158,6 +163,31 @@ inline constexpr unsigned long long kGraphUseNodePriority = 8;
 inline constexpr std::uint64_t kProcAddressDefault = 0;
 
 enum class CUstreamCaptureMode : std::uint32_t { global = 0, thread_local_only = 1, relaxed = 2 };
+
+enum class CUgraphNodeType : std::uint32_t {
+  kernel = 0,
+  memcpy = 1,
+  memset = 2,
+  host = 3,
+  graph = 4,
+  empty = 5,
+  wait_event = 6,
+  event_record = 7,
+  ext_semas_signal = 8,
+  ext_semas_wait = 9,
+  mem_alloc = 10,
+  mem_free = 11,
+  batch_mem_op = 12,
+  conditional = 13,
+};
+
+enum class CUlaunchAttributeID : std::uint32_t { priority = 8 };
+
+// A union there, of which the others are as the first of these.
+struct alignas(8) CUlaunchAttributeValue {
+  int priority = 0;
+  std::array<unsigned char, 60> others{};
+};
 
 enum class CUdriverProcAddressQueryResult : std::uint32_t {
   success = 0,
@@ -197,6 +227,8 @@ struct DriverCalls {
 
   CUresult (*cuDevicePrimaryCtxRetain)(CUcontext* context, CUdevice device) = nullptr;
   CUresult (*cuDevicePrimaryCtxRelease)(CUdevice device) = nullptr;
+  CUresult (*cuDevicePrimaryCtxSetFlags)(CUdevice device, unsigned flags) = nullptr;
+  CUresult (*cuDevicePrimaryCtxGetState)(CUdevice device, unsigned* flags, int* active) = nullptr;
   CUresult (*cuCtxSetCurrent)(CUcontext context) = nullptr;
   CUresult (*cuCtxGetCurrent)(CUcontext* context) = nullptr;
   CUresult (*cuCtxGetStreamPriorityRange)(int* least, int* greatest) = nullptr;  // smaller numbers go first
@@ -204,6 +236,7 @@ struct DriverCalls {
 
   CUresult (*cuStreamCreateWithPriority)(CUstream* stream, unsigned flags, int priority) = nullptr;
   CUresult (*cuStreamGetPriority)(CUstream stream, int* priority) = nullptr;
+  CUresult (*cuStreamGetFlags)(CUstream stream, unsigned* flags) = nullptr;
   CUresult (*cuStreamDestroy)(CUstream stream) = nullptr;
   CUresult (*cuStreamQuery)(CUstream stream) = nullptr;
   CUresult (*cuStreamSynchronize)(CUstream stream) = nullptr;
@@ -230,12 +263,18 @@ struct DriverCalls {
   CUresult (*cuModuleUnload)(CUmodule module) = nullptr;
   CUresult (*cuModuleGetFunction)(CUfunction* function, CUmodule module, const char* name) = nullptr;
   CUresult (*cuFuncGetAttribute)(int* value, CUfunctionAttribute attribute, CUfunction function) = nullptr;
+  CUresult (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int* blocks, CUfunction function, int block_size,
+                                                          std::size_t shared_bytes) = nullptr;
   CUresult (*cuLaunchKernel)(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                              unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
                              void** parameters, void** extra) = nullptr;
 
   CUresult (*cuStreamBeginCapture)(CUstream stream, CUstreamCaptureMode mode) = nullptr;
   CUresult (*cuStreamEndCapture)(CUstream stream, CUgraph* graph) = nullptr;
+  CUresult (*cuGraphGetNodes)(CUgraph graph, CUgraphNode* nodes, std::size_t* count) = nullptr;
+  CUresult (*cuGraphNodeGetType)(CUgraphNode node, CUgraphNodeType* type) = nullptr;
+  CUresult (*cuGraphKernelNodeGetAttribute)(CUgraphNode node, CUlaunchAttributeID attribute,
+                                            CUlaunchAttributeValue* value) = nullptr;
   CUresult (*cuGraphInstantiateWithFlags)(CUgraphExec* exec, CUgraph graph, unsigned long long flags) = nullptr;
   CUresult (*cuGraphLaunch)(CUgraphExec exec, CUstream stream) = nullptr;
   CUresult (*cuGraphExecDestroy)(CUgraphExec exec) = nullptr;

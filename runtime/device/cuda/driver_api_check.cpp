@@ -56,6 +56,18 @@ struct Ours<::CUdevResourceType> {
   using Type = CUdevResourceType;
 };
 template <>
+struct Ours<::CUgraphNodeType> {
+  using Type = CUgraphNodeType;
+};
+template <>
+struct Ours<::CUlaunchAttributeID> {
+  using Type = CUlaunchAttributeID;
+};
+template <>
+struct Ours<::CUlaunchAttributeValue> {
+  using Type = CUlaunchAttributeValue;
+};
+template <>
 struct Ours<::CUdevResource> {
   using Type = CUdevResource;
 };
@@ -82,6 +94,10 @@ struct Ours<::CUevent_st> {
 template <>
 struct Ours<::CUgraph_st> {
   using Type = CUgraph_st;
+};
+template <>
+struct Ours<::CUgraphNode_st> {
+  using Type = CUgraphNode_st;
 };
 template <>
 struct Ours<::CUgraphExec_st> {
@@ -113,6 +129,8 @@ static_assert(kSameEnum<CUdeviceAttribute, ::CUdevice_attribute>);
 static_assert(kSameEnum<CUfunctionAttribute, ::CUfunction_attribute>);
 static_assert(kSameEnum<CUstreamCaptureMode, ::CUstreamCaptureMode>);
 static_assert(kSameEnum<CUdriverProcAddressQueryResult, ::CUdriverProcAddressQueryResult>);
+static_assert(kSameEnum<CUgraphNodeType, ::CUgraphNodeType>);
+static_assert(kSameEnum<CUlaunchAttributeID, ::CUlaunchAttributeID>);
 static_assert(kSameEnum<CUdevResourceType, ::CUdevResourceType>);
 static_assert(std::is_same_v<CUdevice, ::CUdevice>);
 static_assert(std::is_same_v<CUdeviceptr, ::CUdeviceptr>);
@@ -126,6 +144,9 @@ static_assert(sizeof(CUdevResource) == sizeof(::CUdevResource));
 static_assert(alignof(CUdevResource) == alignof(::CUdevResource));
 static_assert(offsetof(CUdevResource, type) == offsetof(::CUdevResource, type));
 static_assert(offsetof(CUdevResource, sm) == offsetof(::CUdevResource, sm));
+static_assert(sizeof(CUlaunchAttributeValue) == sizeof(::CUlaunchAttributeValue));
+static_assert(alignof(CUlaunchAttributeValue) == alignof(::CUlaunchAttributeValue));
+static_assert(offsetof(CUlaunchAttributeValue, priority) == offsetof(::CUlaunchAttributeValue, priority));
 
 static_assert(same(CUresult::success, CUDA_SUCCESS));
 static_assert(same(CUresult::invalid_value, CUDA_ERROR_INVALID_VALUE));
@@ -246,11 +267,30 @@ static_assert(same(CUfunctionAttribute::num_regs, CU_FUNC_ATTRIBUTE_NUM_REGS));
 static_assert(same(CUstreamCaptureMode::global, CU_STREAM_CAPTURE_MODE_GLOBAL));
 static_assert(same(CUstreamCaptureMode::thread_local_only, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
 static_assert(same(CUstreamCaptureMode::relaxed, CU_STREAM_CAPTURE_MODE_RELAXED));
+static_assert(same(CUgraphNodeType::kernel, CU_GRAPH_NODE_TYPE_KERNEL));
+static_assert(same(CUgraphNodeType::memcpy, CU_GRAPH_NODE_TYPE_MEMCPY));
+static_assert(same(CUgraphNodeType::memset, CU_GRAPH_NODE_TYPE_MEMSET));
+static_assert(same(CUgraphNodeType::host, CU_GRAPH_NODE_TYPE_HOST));
+static_assert(same(CUgraphNodeType::graph, CU_GRAPH_NODE_TYPE_GRAPH));
+static_assert(same(CUgraphNodeType::empty, CU_GRAPH_NODE_TYPE_EMPTY));
+static_assert(same(CUgraphNodeType::wait_event, CU_GRAPH_NODE_TYPE_WAIT_EVENT));
+static_assert(same(CUgraphNodeType::event_record, CU_GRAPH_NODE_TYPE_EVENT_RECORD));
+static_assert(same(CUgraphNodeType::ext_semas_signal, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL));
+static_assert(same(CUgraphNodeType::ext_semas_wait, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT));
+static_assert(same(CUgraphNodeType::mem_alloc, CU_GRAPH_NODE_TYPE_MEM_ALLOC));
+static_assert(same(CUgraphNodeType::mem_free, CU_GRAPH_NODE_TYPE_MEM_FREE));
+static_assert(same(CUgraphNodeType::batch_mem_op, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP));
+static_assert(same(CUgraphNodeType::conditional, CU_GRAPH_NODE_TYPE_CONDITIONAL));
+static_assert(same(CUlaunchAttributeID::priority, CU_LAUNCH_ATTRIBUTE_PRIORITY));
 static_assert(same(CUdriverProcAddressQueryResult::success, CU_GET_PROC_ADDRESS_SUCCESS));
 static_assert(same(CUdriverProcAddressQueryResult::symbol_not_found, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
 static_assert(same(CUdriverProcAddressQueryResult::version_not_sufficient, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT));
 static_assert(same(CUdevResourceType::invalid, CU_DEV_RESOURCE_TYPE_INVALID));
 static_assert(same(CUdevResourceType::sm, CU_DEV_RESOURCE_TYPE_SM));
+static_assert(same(kContextSchedSpin, CU_CTX_SCHED_SPIN));
+static_assert(same(kContextSchedYield, CU_CTX_SCHED_YIELD));
+static_assert(same(kContextSchedBlockingSync, CU_CTX_SCHED_BLOCKING_SYNC));
+static_assert(same(kStreamDefault, CU_STREAM_DEFAULT));
 static_assert(same(kStreamNonBlocking, CU_STREAM_NON_BLOCKING));
 static_assert(same(kEventDefault, CU_EVENT_DEFAULT));
 static_assert(same(kEventBlockingSync, CU_EVENT_BLOCKING_SYNC));
@@ -272,12 +312,15 @@ static_assert(kAgrees<&::cuDeviceGetAttribute, decltype(DriverCalls::cuDeviceGet
 static_assert(kAgrees<&::cuDeviceTotalMem, decltype(DriverCalls::cuDeviceTotalMem)>);
 static_assert(kAgrees<&::cuDevicePrimaryCtxRetain, decltype(DriverCalls::cuDevicePrimaryCtxRetain)>);
 static_assert(kAgrees<&::cuDevicePrimaryCtxRelease, decltype(DriverCalls::cuDevicePrimaryCtxRelease)>);
+static_assert(kAgrees<&::cuDevicePrimaryCtxSetFlags, decltype(DriverCalls::cuDevicePrimaryCtxSetFlags)>);
+static_assert(kAgrees<&::cuDevicePrimaryCtxGetState, decltype(DriverCalls::cuDevicePrimaryCtxGetState)>);
 static_assert(kAgrees<&::cuCtxSetCurrent, decltype(DriverCalls::cuCtxSetCurrent)>);
 static_assert(kAgrees<&::cuCtxGetCurrent, decltype(DriverCalls::cuCtxGetCurrent)>);
 static_assert(kAgrees<&::cuCtxGetStreamPriorityRange, decltype(DriverCalls::cuCtxGetStreamPriorityRange)>);
 static_assert(kAgrees<&::cuCtxSynchronize, decltype(DriverCalls::cuCtxSynchronize)>);
 static_assert(kAgrees<&::cuStreamCreateWithPriority, decltype(DriverCalls::cuStreamCreateWithPriority)>);
 static_assert(kAgrees<&::cuStreamGetPriority, decltype(DriverCalls::cuStreamGetPriority)>);
+static_assert(kAgrees<&::cuStreamGetFlags, decltype(DriverCalls::cuStreamGetFlags)>);
 static_assert(kAgrees<&::cuStreamDestroy, decltype(DriverCalls::cuStreamDestroy)>);
 static_assert(kAgrees<&::cuStreamQuery, decltype(DriverCalls::cuStreamQuery)>);
 static_assert(kAgrees<&::cuStreamSynchronize, decltype(DriverCalls::cuStreamSynchronize)>);
@@ -301,9 +344,14 @@ static_assert(kAgrees<&::cuModuleLoadData, decltype(DriverCalls::cuModuleLoadDat
 static_assert(kAgrees<&::cuModuleUnload, decltype(DriverCalls::cuModuleUnload)>);
 static_assert(kAgrees<&::cuModuleGetFunction, decltype(DriverCalls::cuModuleGetFunction)>);
 static_assert(kAgrees<&::cuFuncGetAttribute, decltype(DriverCalls::cuFuncGetAttribute)>);
+static_assert(kAgrees<&::cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                      decltype(DriverCalls::cuOccupancyMaxActiveBlocksPerMultiprocessor)>);
 static_assert(kAgrees<&::cuLaunchKernel, decltype(DriverCalls::cuLaunchKernel)>);
 static_assert(kAgrees<&::cuStreamBeginCapture, decltype(DriverCalls::cuStreamBeginCapture)>);
 static_assert(kAgrees<&::cuStreamEndCapture, decltype(DriverCalls::cuStreamEndCapture)>);
+static_assert(kAgrees<&::cuGraphGetNodes, decltype(DriverCalls::cuGraphGetNodes)>);
+static_assert(kAgrees<&::cuGraphNodeGetType, decltype(DriverCalls::cuGraphNodeGetType)>);
+static_assert(kAgrees<&::cuGraphKernelNodeGetAttribute, decltype(DriverCalls::cuGraphKernelNodeGetAttribute)>);
 static_assert(kAgrees<&::cuGraphInstantiateWithFlags, decltype(DriverCalls::cuGraphInstantiateWithFlags)>);
 static_assert(kAgrees<&::cuGraphLaunch, decltype(DriverCalls::cuGraphLaunch)>);
 static_assert(kAgrees<&::cuGraphExecDestroy, decltype(DriverCalls::cuGraphExecDestroy)>);

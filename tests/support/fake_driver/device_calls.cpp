@@ -103,6 +103,25 @@ CUresult release_primary(CUdevice device) {
   });
 }
 
+CUresult set_primary_flags(CUdevice device, unsigned flags) {
+  return in_call("cuDevicePrimaryCtxSetFlags", Needs::init, [&](Model& model) {
+    if (!model.is_device(device)) return CUresult::invalid_device;
+    const bool is_known = flags <= kContextSchedYield || flags == kContextSchedBlockingSync;
+    if (!is_known) return CUresult::invalid_value;
+    model.primary_flags[device] = flags;
+    return CUresult::success;
+  });
+}
+
+CUresult get_primary_state(CUdevice device, unsigned* flags, int* active) {
+  return in_call("cuDevicePrimaryCtxGetState", Needs::init, [&](Model& model) {
+    if (!model.is_device(device)) return CUresult::invalid_device;
+    *flags = model.primary_flags[device];
+    *active = model.primary.count(device) != 0 ? 1 : 0;
+    return CUresult::success;
+  });
+}
+
 CUresult set_current(CUcontext context) {
   return in_call("cuCtxSetCurrent", Needs::init, [&](Model& model) {
     if (context != nullptr && model.contexts.find(context) == nullptr) return CUresult::invalid_context;
@@ -145,6 +164,8 @@ void add_device_calls(DriverCalls& calls) {
   calls.cuDeviceTotalMem = total_memory;
   calls.cuDevicePrimaryCtxRetain = retain_primary;
   calls.cuDevicePrimaryCtxRelease = release_primary;
+  calls.cuDevicePrimaryCtxSetFlags = set_primary_flags;
+  calls.cuDevicePrimaryCtxGetState = get_primary_state;
   calls.cuCtxSetCurrent = set_current;
   calls.cuCtxGetCurrent = get_current;
   calls.cuCtxGetStreamPriorityRange = get_priority_range;

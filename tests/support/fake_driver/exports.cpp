@@ -12,6 +12,7 @@ const DriverCalls& fake_calls() {
     add_memory_calls(made);
     add_stream_calls(made);
     add_kernel_calls(made);
+    add_graph_calls(made);
     add_green_calls(made);
     return made;
   }();

@@ -93,6 +93,7 @@ CUresult create_green_stream(CUstream* stream, CUgreenCtx context, unsigned flag
     if (model.green_contexts.find(context) == nullptr) return CUresult::invalid_context;
     if (flags != kStreamNonBlocking) return CUresult::invalid_value;
     CUstream_st made;
+    made.flags = flags;
     made.priority = model.clamp_priority(priority);
     *stream = model.streams.add(std::move(made));
     return CUresult::success;

@@ -1,4 +1,4 @@
-// Modules, kernels and graphs of the fake CUDA driver. Every module has a kernel of every name.
+// Modules and kernels of the fake CUDA driver. Every module has a kernel of every name.
 #include "tests/support/fake_driver/model.h"
 
 namespace rtgpu::cuda::fake {
@@ -35,6 +35,15 @@ CUresult get_function_attribute(int* value, CUfunctionAttribute attribute, CUfun
   });
 }
 
+CUresult get_occupancy(int* blocks, CUfunction function, int block_size, std::size_t /*shared_bytes*/) {
+  return in_call("cuOccupancyMaxActiveBlocksPerMultiprocessor", Needs::context, [&](Model& model) {
+    if (model.functions.find(function) == nullptr) return CUresult::invalid_handle;
+    if (block_size < 1 || block_size > 1024) return CUresult::invalid_value;
+    *blocks = static_cast<int>(kBlocksPerSm);
+    return CUresult::success;
+  });
+}
+
 std::vector<std::vector<std::byte>> copies_of(const Model& model, const std::string& kernel, void** parameters) {
   std::vector<std::vector<std::byte>> copies;
   const auto known = model.kernels.find(kernel);
@@ -57,63 +66,16 @@ CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, un
     if (is_empty(launch.grid) || is_empty(launch.block) || extra != nullptr) return CUresult::invalid_value;
     if (block_x * block_y * block_z > 1024) return CUresult::invalid_value;
     Operation operation;
-    operation.run = [launch, copies = copies_of(model, function->name, parameters)](Model& at, CUstream on) {
+    operation.type = CUgraphNodeType::kernel;
+    operation.run = [launch, copies = copies_of(model, function->name, parameters)](Model& at, CUstream on,
+                                                                                    int priority) {
       FakeLaunch run = launch;
       run.stream = on;
-      run.priority = on->priority;
+      run.priority = priority;
       at.run_kernel(run, copies);
     };
     model.submit(stream, operation);
     return CUresult::success;
-  });
-}
-
-CUresult begin_capture(CUstream stream, CUstreamCaptureMode /*mode*/) {
-  return in_call("cuStreamBeginCapture", Needs::context, [&](Model& model) {
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-    if (stream->capture != nullptr) return CUresult::illegal_state;
-    stream->capture = std::make_unique<CUgraph_st>();
-    return CUresult::success;
-  });
-}
-
-CUresult end_capture(CUstream stream, CUgraph* graph) {
-  return in_call("cuStreamEndCapture", Needs::context, [&](Model& model) {
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-    if (stream->capture == nullptr) return CUresult::illegal_state;
-    *graph = model.graphs.add(std::move(*stream->capture));
-    stream->capture.reset();
-    return CUresult::success;
-  });
-}
-
-CUresult instantiate_graph(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  return in_call("cuGraphInstantiateWithFlags", Needs::context, [&](Model& model) {
-    if (model.graphs.find(graph) == nullptr) return CUresult::invalid_handle;
-    if ((flags & ~kGraphUseNodePriority) != 0) return CUresult::invalid_value;
-    *exec = model.graph_execs.add({graph->operations});
-    return CUresult::success;
-  });
-}
-
-CUresult launch_graph(CUgraphExec exec, CUstream stream) {
-  return in_call("cuGraphLaunch", Needs::context, [&](Model& model) {
-    if (model.graph_execs.find(exec) == nullptr) return CUresult::invalid_handle;
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-    for (const Operation& operation : exec->operations) model.submit(stream, operation);
-    return CUresult::success;
-  });
-}
-
-CUresult destroy_graph_exec(CUgraphExec exec) {
-  return in_call("cuGraphExecDestroy", Needs::context, [&](Model& model) {
-    return model.graph_execs.remove(exec) ? CUresult::success : CUresult::invalid_handle;
-  });
-}
-
-CUresult destroy_graph(CUgraph graph) {
-  return in_call("cuGraphDestroy", Needs::context, [&](Model& model) {
-    return model.graphs.remove(graph) ? CUresult::success : CUresult::invalid_handle;
   });
 }
 
@@ -124,13 +86,8 @@ void add_kernel_calls(DriverCalls& calls) {
   calls.cuModuleUnload = unload_module;
   calls.cuModuleGetFunction = get_function;
   calls.cuFuncGetAttribute = get_function_attribute;
+  calls.cuOccupancyMaxActiveBlocksPerMultiprocessor = get_occupancy;
   calls.cuLaunchKernel = launch_kernel;
-  calls.cuStreamBeginCapture = begin_capture;
-  calls.cuStreamEndCapture = end_capture;
-  calls.cuGraphInstantiateWithFlags = instantiate_graph;
-  calls.cuGraphLaunch = launch_graph;
-  calls.cuGraphExecDestroy = destroy_graph_exec;
-  calls.cuGraphDestroy = destroy_graph;
 }
 
 }  // namespace rtgpu::cuda::fake

@@ -53,7 +53,8 @@ CUresult submit_copy(Model& model, std::byte* to, const std::byte* from, std::si
   if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
   if (to == nullptr || from == nullptr) return CUresult::invalid_value;
   Operation copy;
-  copy.run = [=](Model& /*model*/, CUstream /*stream*/) { std::memmove(to, from, bytes); };
+  copy.type = CUgraphNodeType::memcpy;
+  copy.run = [=](Model& /*model*/, CUstream /*stream*/, int /*priority*/) { std::memmove(to, from, bytes); };
   model.submit(stream, copy);
   return CUresult::success;
 }
@@ -82,7 +83,8 @@ CUresult fill(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream s
     if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
     if (start == nullptr) return CUresult::invalid_value;
     Operation operation;
-    operation.run = [=](Model& /*model*/, CUstream /*stream*/) { std::memset(start, value, bytes); };
+    operation.type = CUgraphNodeType::memset;
+    operation.run = [=](Model& /*model*/, CUstream /*stream*/, int /*priority*/) { std::memset(start, value, bytes); };
     model.submit(stream, operation);
     return CUresult::success;
   });

@@ -28,6 +28,7 @@ void Model::reset() {
   green_contexts = {};
   contexts = {};
   primary.clear();
+  primary_flags.clear();
   memory.clear();
   host_memory.clear();
   kernels.clear();
@@ -59,6 +60,15 @@ CUresult Model::refuses(std::string_view call, Needs needs) {
   return CUresult::success;
 }
 
+CUgraphNode Model::find_node(CUgraphNode handle) const {
+  for (const auto& graph : graphs.items()) {
+    for (const auto& node : graph->nodes) {
+      if (node.get() == handle) return handle;
+    }
+  }
+  return nullptr;
+}
+
 std::byte* Model::memory_at(CUdeviceptr address, std::size_t bytes) {
   auto after = memory.upper_bound(address);
   if (after == memory.begin()) return nullptr;
@@ -78,7 +88,7 @@ std::size_t Model::used_memory(CUdevice device) const {
 
 void Model::submit(CUstream stream, const Operation& operation) {
   if (stream->capture != nullptr) {
-    stream->capture->operations.push_back(operation);
+    stream->capture->nodes.push_back(std::make_shared<CUgraphNode_st>(CUgraphNode_st{operation, stream->priority}));
     return;
   }
   stream->waiting.push_back(operation);
@@ -94,7 +104,7 @@ std::size_t Model::complete(CUstream stream, std::size_t most) {
     stream->waiting.pop_front();
     ++clock;
     ++done;
-    operation.run(*this, stream);
+    operation.run(*this, stream, operation.priority.value_or(stream->priority));
   }
   changed.notify_all();
   return done;

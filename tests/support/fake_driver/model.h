@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,10 +26,13 @@ namespace fake {
 
 class Model;
 
-// One step of a stream. It waits while it is not ready, and is told on which stream it is.
+// One step of a stream. It waits while it is not ready, and is told on which stream it is and at which priority it
+// runs.
 struct Operation {
+  CUgraphNodeType type = CUgraphNodeType::empty;
   std::function<bool()> ready = [] { return true; };
-  std::function<void(Model&, CUstream)> run = [](Model&, CUstream) {};
+  std::function<void(Model&, CUstream, int priority)> run = [](Model&, CUstream, int) {};
+  std::optional<int> priority{};  // of its own; otherwise the stream's
 };
 
 }  // namespace fake
@@ -39,13 +43,18 @@ struct CUctx_st {
   CUdevice device = 0;
   int retained = 0;  // of a primary context
 };
+struct CUgraphNode_st {
+  fake::Operation operation;
+  int priority = 0;  // of the stream that it was captured on
+};
 struct CUgraph_st {
-  std::vector<fake::Operation> operations;
+  std::vector<std::shared_ptr<CUgraphNode_st>> nodes;
 };
 struct CUgraphExec_st {
   std::vector<fake::Operation> operations;
 };
 struct CUstream_st {
+  unsigned flags = 0;
   int priority = 0;
   std::deque<fake::Operation> waiting;
   std::unique_ptr<CUgraph_st> capture;  // while it is captured
@@ -98,6 +107,9 @@ struct Allocation {
   std::vector<std::byte> bytes;
 };
 
+// How many blocks of any kernel an SM runs at a time.
+inline constexpr unsigned kBlocksPerSm = 2;
+
 enum class Needs : std::uint8_t { nothing, init, context };
 
 class Model {
@@ -110,6 +122,7 @@ class Model {
   // What a call has to answer before it does anything; success: it goes on.
   CUresult refuses(std::string_view call, Needs needs);
   bool is_device(CUdevice device) const { return device >= 0 && device < settings.devices; }
+  CUgraphNode find_node(CUgraphNode handle) const;
   int clamp_priority(int priority) const { return std::clamp(priority, 1 - settings.levels, 0); }
   // The host's address of `bytes` of device memory; none: they are not all in one allocation.
   std::byte* memory_at(CUdeviceptr address, std::size_t bytes);
@@ -136,6 +149,7 @@ class Model {
   Handles<CUdevResourceDesc_st> descriptions;
   Handles<CUgreenCtx_st> green_contexts;
   std::map<CUdevice, CUcontext> primary;
+  std::map<CUdevice, unsigned> primary_flags;
   std::map<CUdeviceptr, Allocation> memory;
   std::map<void*, std::vector<std::byte>> host_memory;
   std::map<std::string, FakeKernel, std::less<>> kernels;
@@ -167,6 +181,7 @@ void add_device_calls(DriverCalls& calls);
 void add_memory_calls(DriverCalls& calls);
 void add_stream_calls(DriverCalls& calls);
 void add_kernel_calls(DriverCalls& calls);
+void add_graph_calls(DriverCalls& calls);
 void add_green_calls(DriverCalls& calls);
 
 }  // namespace fake

@@ -8,6 +8,7 @@ CUresult create_stream(CUstream* stream, unsigned flags, int priority) {
   return in_call("cuStreamCreateWithPriority", Needs::context, [&](Model& model) {
     if (flags > kStreamNonBlocking) return CUresult::invalid_value;
     CUstream_st made;
+    made.flags = flags;
     made.priority = model.clamp_priority(priority);
     *stream = model.streams.add(std::move(made));
     return CUresult::success;
@@ -18,6 +19,14 @@ CUresult get_priority(CUstream stream, int* priority) {
   return in_call("cuStreamGetPriority", Needs::context, [&](Model& model) {
     if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
     *priority = stream->priority;
+    return CUresult::success;
+  });
+}
+
+CUresult get_flags(CUstream stream, unsigned* flags) {
+  return in_call("cuStreamGetFlags", Needs::context, [&](Model& model) {
+    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
+    *flags = stream->flags;
     return CUresult::success;
   });
 }
@@ -68,7 +77,7 @@ CUresult record_event(CUevent handle, CUstream stream) {
     if (event == nullptr || model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
     if (stream->capture != nullptr) return CUresult::stream_capture_unsupported;
     Operation record;
-    record.run = [event, number = ++event->recorded](const Model& at, CUstream /*stream*/) {
+    record.run = [event, number = ++event->recorded](const Model& at, CUstream /*stream*/, int /*priority*/) {
       event->reached = std::max(event->reached, number);
       event->at = at.clock;
     };
@@ -112,6 +121,7 @@ CUresult destroy_event(CUevent event) {
 void add_stream_calls(DriverCalls& calls) {
   calls.cuStreamCreateWithPriority = create_stream;
   calls.cuStreamGetPriority = get_priority;
+  calls.cuStreamGetFlags = get_flags;
   calls.cuStreamDestroy = destroy_stream;
   calls.cuStreamQuery = query_stream;
   calls.cuStreamSynchronize = synchronize_stream;

@@ -22,6 +22,8 @@ std::string_view to_string(GpuStatus status) {
       return "more launches in one segment than the runtime was set up for";
     case GpuStatus::not_supported:
       return "the device cannot do that";
+    case GpuStatus::forked:
+      return "in a forked process, where the device does not work";
   }
   return "unknown";
 }

@@ -16,6 +16,7 @@ enum class GpuStatus : std::uint8_t {
   device_lost,     // the device no longer answers; the runtime is in its terminal state
   too_much_work,   // more launches in one segment than the runtime was set up for
   not_supported,   // the device cannot do that
+  forked,          // this process was forked off one that used the device, which does not work in it
 };
 
 // "ok", "not inside a segment", ...

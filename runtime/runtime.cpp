@@ -50,9 +50,37 @@ Policy policy_named(const std::string& name) {
 }
 
 std::unique_ptr<Device> device_named(const RuntimeOptions& options) {
-  Result<std::unique_ptr<Device>> made = make_device(options.device, TimedDevice::properties_of(options.gpu));
+  Result<std::unique_ptr<Device>> made =
+      make_device(options.device, TimedDevice::properties_of(options.gpu), options.cuda);
   if (!made) throw SetupError(made.errors());
   return std::move(*made);
+}
+
+Error not_usable(GpuStatus status) {
+  const bool forked = status == GpuStatus::forked;
+  return Error{ErrorCode::environment, Place{}, std::string(to_string(status)), "a device that can be used",
+               forked ? "Make the runtime in the process that uses it." : "Start the process again."};
+}
+
+// A policy that takes the GPU away from running work needs a device that lets it be taken away.
+void check_policy(Policy policy, const DeviceProperties& device) {
+  const bool preempts = policy == Policy::gcaps || policy == Policy::gcaps_wc || policy == Policy::tsg_rr;
+  if (!preempts || device.preempts) return;
+  throw SetupError(
+      {Error{ErrorCode::unsupported, Place{}, fmt::format("policy {} on {}", to_string(policy), device.name),
+             "mpcp, fmlp+ or stream-priority",
+             "From user space, work that runs there can be interrupted at the ends of slices alone."}});
+}
+
+// What is known of a real device, in place of what is not said or cannot be.
+Gpu described(Gpu gpu, const DeviceProperties& device) {
+  if (device.emulated) return gpu;
+  if (gpu.name.empty()) gpu.name = device.name;
+  if (!gpu.sms) gpu.sms = device.sms;
+  if (!gpu.memory) gpu.memory = device.memory;
+  gpu.copy_engines = device.copy_engines;
+  gpu.stream_priorities = std::min(gpu.stream_priorities.value_or(device.stream_levels), device.stream_levels);
+  return gpu;
 }
 
 // Leaves out what is not of the first `count` tasks.
@@ -115,7 +143,8 @@ struct Runtime::State {
 
   State(RuntimeOptions options_of, std::unique_ptr<Device> device_of)
       : options(std::move(options_of)), policy(policy_named(options.policy)), device(std::move(device_of)) {
-    taskset.platform.gpus = {options.gpu};
+    check_policy(policy, device->properties());
+    taskset.platform.gpus = {described(options.gpu, device->properties())};
     taskset.ties = Ties::by_order;
   }
 
@@ -256,6 +285,7 @@ RunReport Runtime::report() const {
   report.trace_events_dropped = state.trace.dropped;
   report.realtime = state.realtime;
   report.notes = state.notes;
+  for (std::string& note : state.device->notes()) report.notes.push_back(std::move(note));
   for (std::size_t task = 0; task < state.runners.size(); ++task) {
     const TaskRunner& runner = *state.runners[task];
     TaskReport each;
@@ -408,6 +438,7 @@ Errors Runtime::State::execute(Duration time) {
   }
   std::unique_ptr<GpuPolicy> gpu_policy = make_gpu_policy();
   prepare_device(*gpu_policy);
+  if (const GpuStatus usable = device->usable(); usable != GpuStatus::ok) return {not_usable(usable)};
   has_run = true;
   std::unique_ptr<Machine> machine;
   if (options.virtual_time) {

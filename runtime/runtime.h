@@ -12,6 +12,7 @@
 #include "rtgpu/error.h"
 #include "rtgpu/time.h"
 #include "runtime/admission.h"
+#include "runtime/device/cuda/cuda_options.h"
 #include "runtime/device/device.h"
 #include "runtime/job.h"
 #include "runtime/machine/realtime.h"
@@ -31,11 +32,14 @@
 namespace rtgpu {
 
 struct RuntimeOptions {
-  std::string device = "host";  // "host": work takes its declared time; "host:compute": kernels are computed
+  // "host": work takes its declared time; "host:compute": kernels are computed; "cuda", "cuda:N": a GPU.
+  std::string device = "host";
   std::string policy = "mpcp";
   std::string trace = {};  // file for a Chrome trace of each run; none: no trace
-  // What an emulated device is, and what the analysis counts for its driver. 0 and 1 where nothing is said.
+  // What an emulated device is, and what the analysis counts for its driver. 0 and 1 where nothing is said; of a CUDA
+  // device, what it says of itself.
   Gpu gpu = {};
+  CudaOptions cuda = {};
   RealtimeOptions realtime = {};
   // Runs in virtual time: deterministic, and as fast as it can. Code takes what its segments declare.
   bool virtual_time = false;

@@ -43,12 +43,15 @@ TEST(MakeDevice, HostComputeComputes) {
   EXPECT_EQ(properties.name, "emulated");
 }
 
-TEST(MakeDevice, CudaIsNotThereYet) {
+// Of the fake driver, and of none, in cuda_device_test.cpp.
+TEST(MakeDevice, CudaIsTheDriversDeviceOfThatNumber) {
+  CudaOptions without_driver;
+  without_driver.library = "no-such-library.so";
   for (const std::string_view name : {"cuda", "cuda:0", "cuda:13"}) {
-    const Error error = error_of(name);
-    EXPECT_EQ(error.code, ErrorCode::unsupported) << name;
-    EXPECT_EQ(to_string(error), "found device " + std::string(name) +
-                                    "; expected host or host:compute. The CUDA backend is not there yet.");
+    const Result<std::unique_ptr<Device>> device = make_device(name, small(), without_driver);
+    ASSERT_FALSE(device) << name;
+    EXPECT_EQ(device.errors().front().code, ErrorCode::environment) << name;
+    EXPECT_EQ(device.errors().front().expected, "the library of the NVIDIA driver") << name;
   }
 }
 
@@ -56,7 +59,7 @@ TEST(MakeDevice, OtherNamesAreErrorsWithASuggestion) {
   EXPECT_EQ(to_string(error_of("hots")),
             "found device \"hots\"; expected host, host:compute, cuda or cuda:N. Did you mean host?");
   EXPECT_EQ(error_of("host:comptue").advice, "Did you mean host:compute?");
-  for (const std::string_view name : {"", "tpu", "cuda:", "cuda:x", "cuda0", "host:", "Host:0"}) {
+  for (const std::string_view name : {"", "tpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda0", "host:", "Host:0"}) {
     EXPECT_EQ(error_of(name).code, ErrorCode::value) << name;
     EXPECT_EQ(error_of(name).expected, "host, host:compute, cuda or cuda:N") << name;
   }

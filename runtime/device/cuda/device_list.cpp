@@ -69,19 +69,21 @@ void ask_priorities(const Driver& driver, CUdevice device, DeviceInfo& info) {
 
 }  // namespace
 
+DeviceInfo device_info(const Driver& driver, int ordinal) {
+  DeviceInfo info;
+  info.ordinal = ordinal;
+  info.driver_version = driver.version();
+  CUdevice device = 0;
+  if (DeviceQuestions(driver, info).ok("cuDeviceGet", driver->cuDeviceGet(&device, ordinal))) {
+    ask_properties(driver, device, info);
+    ask_priorities(driver, device, info);
+  }
+  return info;
+}
+
 std::vector<DeviceInfo> list_devices(const Driver& driver) {
   std::vector<DeviceInfo> devices;
-  for (int ordinal = 0; ordinal < driver.device_count(); ++ordinal) {
-    DeviceInfo info;
-    info.ordinal = ordinal;
-    info.driver_version = driver.version();
-    CUdevice device = 0;
-    if (DeviceQuestions(driver, info).ok("cuDeviceGet", driver->cuDeviceGet(&device, ordinal))) {
-      ask_properties(driver, device, info);
-      ask_priorities(driver, device, info);
-    }
-    devices.push_back(info);
-  }
+  for (int ordinal = 0; ordinal < driver.device_count(); ++ordinal) devices.push_back(device_info(driver, ordinal));
   return devices;
 }
 

@@ -26,9 +26,12 @@ struct DeviceInfo {
   std::string problem;    // why the device cannot be used, as far as known; empty if it can
 };
 
-// In the driver's order; a device that does not answer is in the list, with its problem. Makes the primary context of
-// each device for a moment, which may take seconds; the calling thread's own context is the same afterwards. Set-up,
-// not for the job path.
+// A device by its number in the driver's order; one that does not answer has a problem. Makes its primary context for a
+// moment, which may take a second; the calling thread's own context is the same afterwards. Set-up, not for the job
+// path.
+DeviceInfo device_info(const Driver& driver, int ordinal);
+
+// All of them.
 std::vector<DeviceInfo> list_devices(const Driver& driver);
 
 }  // namespace rtgpu::cuda

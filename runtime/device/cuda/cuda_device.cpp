@@ -1,0 +1,432 @@
+#include "runtime/device/cuda/cuda_device.h"
+
+#include "runtime/device/cuda/driver_error.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rtgpu::cuda {
+namespace {
+
+// Work that has run for this many times as long is looked at again after as long as that.
+constexpr std::int64_t kLooks = 32;
+// Events of a copy engine at one moment, at most: a copy ends and the next begins, and one that nobody was told of.
+constexpr std::size_t kEventsOfEngine = 3;
+
+Error out_of_range(std::string found, std::string expected) {
+  return Error{ErrorCode::value, Place{}, std::move(found), std::move(expected), {}};
+}
+
+Errors check_options(const CudaOptions& options) {
+  Errors errors;
+  if (options.look_least <= Duration() || options.look_most < options.look_least) {
+    errors.push_back(out_of_range("limits of looking at work in flight out of order", "0 < look_least <= look_most"));
+  }
+  if (options.copy_chunk == 0) errors.push_back(out_of_range("copies in parts of 0 bytes", "a byte at least"));
+  return errors;
+}
+
+DeviceProperties properties_of(const DeviceInfo& info, const CudaOptions& options) {
+  DeviceProperties properties;
+  properties.name = fmt::format("{} (cuda:{})", info.name, info.ordinal);
+  properties.sms = info.sms;
+  properties.copy_engines = std::clamp(info.copy_engines, 1, 2);
+  properties.stream_levels = info.stream_levels;
+  properties.memory = info.memory;
+  properties.computes = true;
+  properties.virtual_time = options.clock != nullptr;
+  properties.preempts = false;
+  properties.has_hardware_levels = true;
+  properties.emulated = false;
+  properties.attended = true;
+  properties.seen_within = options.clock != nullptr ? Duration() : options.look_most;
+  return properties;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, const CudaOptions& options) {
+  if (Errors errors = check_options(options); !errors.empty()) return errors;
+  const Result<Driver> driver = Driver::load(options.library);
+  if (!driver) return driver.errors();
+  if (ordinal < 0 || ordinal >= driver->device_count()) {
+    return Error{ErrorCode::value, Place{}, fmt::format("device cuda:{}", ordinal),
+                 driver->device_count() == 1 ? std::string("cuda:0, the only one")
+                                             : fmt::format("cuda:0 to cuda:{}", driver->device_count() - 1),
+                 "See which there are with nvidia-smi, and whether CUDA_VISIBLE_DEVICES hides some."};
+  }
+  CUdevice device = 0;
+  if (const CUresult result = (*driver)->cuDeviceGet(&device, ordinal); result != CUresult::success) {
+    return Error{ErrorCode::environment, Place{}, fmt::format("{} of cuDeviceGet", describe(result)),
+                 fmt::format("device cuda:{}", ordinal), "See what nvidia-smi says of it."};
+  }
+  // Before anything else makes the primary context: its flags are to be ours.
+  Result<PrimaryContext> context = PrimaryContext::retain(*driver, device, options.context_wait);
+  if (!context) return context.errors();
+  DeviceInfo info = device_info(*driver, ordinal);
+  if (!info.problem.empty()) {
+    return Error{ErrorCode::environment, Place{}, info.problem, "a device that answers",
+                 "See what nvidia-smi says of it."};
+  }
+  std::unique_ptr<CudaDevice> made(new CudaDevice(*driver, std::move(info), options, std::move(*context)));
+  if (Errors errors = made->set_up(); !errors.empty()) return errors;
+  return made;
+}
+
+CudaDevice::CudaDevice(const Driver& driver, DeviceInfo info, const CudaOptions& options, PrimaryContext context)
+    : driver_(driver),
+      info_(std::move(info)),
+      options_(options),
+      properties_(properties_of(info_, options)),
+      context_(std::move(context)) {}
+
+// Streams and memory are given back in their context, and that last. With work that never ends on the device, giving
+// back memory would wait for it: then all is left to the end of the process.
+CudaDevice::~CudaDevice() {
+  const bool hangs = std::ranges::any_of(streams_, [](const auto& state) { return state->stage == Stage::in_flight; });
+  if (fork_guard_.is_in_child() || hangs) {
+    forget();
+    return;
+  }
+  CUcontext before = nullptr;
+  driver_->cuCtxGetCurrent(&before);
+  context_.enter();
+  streams_.clear();
+  copies_.clear();
+  memory_.clear();
+  spend_.reset();
+  driver_->cuCtxSetCurrent(before);
+}
+
+void CudaDevice::forget() {
+  for (const auto& state : streams_) state->work.forget();
+  for (const auto& queue : copies_) queue->forget();
+  for (DeviceMemory& memory : memory_) memory.forget();
+  if (spend_) spend_->forget();
+  context_.forget();
+}
+
+// On the thread that sets up, whose own context is the same afterwards: with the CUDA runtime API that is the primary
+// context anyway.
+Errors CudaDevice::set_up() {
+  if (!context_.enter()) return {failed("cuCtxSetCurrent", CUresult::invalid_context)};
+  Result<SpendKernel> spend = SpendKernel::load(driver_);
+  if (!spend) return spend.errors();
+  spend_ = std::move(*spend);
+  for (int engine = 0; engine < properties_.copy_engines; ++engine) {
+    Result<HandleOf<CUstream>> stream = make_stream(info_.greatest_priority);
+    if (!stream) return stream.errors();
+    Result<HandleOf<CUevent>> end = make_event();
+    if (!end) return end.errors();
+    copies_.push_back(std::make_unique<CopyQueue>(driver_, std::move(*stream), std::move(*end), options_.copy_chunk));
+  }
+  // The first launch of a kernel may load it.
+  CUstream any = nullptr;
+  Result<HandleOf<CUstream>> stream = make_stream(info_.greatest_priority);
+  if (!stream) return stream.errors();
+  any = stream->get();
+  CUresult result = spend_->launch(any, Duration(), Duration(), 1);
+  if (result == CUresult::success) result = driver_->cuStreamSynchronize(any);
+  if (result != CUresult::success) return {failed("a first launch", result)};
+  if (!context_.note().empty()) notes_.push_back(context_.note());
+  return {};
+}
+
+Result<HandleOf<CUstream>> CudaDevice::make_stream(int priority) {
+  CUstream stream = nullptr;
+  const CUresult result = driver_->cuStreamCreateWithPriority(&stream, kStreamNonBlocking, priority);
+  if (result != CUresult::success) return failed("cuStreamCreateWithPriority", result);
+  return HandleOf<CUstream>(stream, GivesBack<CUstream>(driver_->cuStreamDestroy));
+}
+
+Result<HandleOf<CUevent>> CudaDevice::make_event() {
+  CUevent event = nullptr;
+  const CUresult result = driver_->cuEventCreate(&event, kEventDisableTiming);
+  if (result != CUresult::success) return failed("cuEventCreate", result);
+  return HandleOf<CUevent>(event, GivesBack<CUevent>(driver_->cuEventDestroy));
+}
+
+Error CudaDevice::failed(const char* call, CUresult result) const {
+  return Error{ErrorCode::environment, Place{}, fmt::format("{} of {}", describe(result), call),
+               fmt::format("{} ready for use", properties_.name), "See what nvidia-smi says of it."};
+}
+
+Result<StreamId> CudaDevice::add_stream(const StreamSetup& setup) {
+  if (!context_.enter()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
+  if (setup.level < 0 || setup.level >= properties_.stream_levels) {
+    return Error{ErrorCode::limit, Place{}, fmt::format("stream level {}", setup.level),
+                 fmt::format("0 to {}: {} has {} levels", properties_.stream_levels - 1, properties_.name,
+                             properties_.stream_levels),
+                 "Let tasks share levels: stream_priorities of the platform's GPU."};
+  }
+  const int priority = info_.greatest_priority + setup.level;
+  Result<HandleOf<CUstream>> stream = make_stream(priority);
+  if (!stream) return stream.errors();
+  Result<HandleOf<CUevent>> end = make_event();
+  if (!end) return end.errors();
+  note_priority(stream->get(), priority);
+  streams_.push_back(std::make_unique<StreamState>(
+      StreamWork(driver_, *spend_, std::move(*stream), std::move(*end), properties_.sms)));
+  return static_cast<StreamId>(streams_.size() - 1);
+}
+
+void CudaDevice::note_priority(CUstream stream, int asked) {
+  int granted = asked;
+  const CUresult result = driver_->cuStreamGetPriority(stream, &granted);
+  if (result == CUresult::success && granted == asked) return;
+  notes_.push_back(result != CUresult::success
+                       ? fmt::format("stream {}: its priority cannot be read back", streams_.size())
+                       : fmt::format("stream {}: asked for priority {}, got {}", streams_.size(), asked, granted));
+}
+
+Result<std::vector<Partition>> CudaDevice::add_partitions(std::span<const int> sms) {
+  return Error{ErrorCode::unsupported, Place{}, fmt::format("{} SM partitions", sms.size()), "none", {}};
+}
+
+// An address of the device, not to be used by the host.
+Result<std::span<std::byte>> CudaDevice::reserve(std::int64_t bytes) {
+  if (bytes == 0) return std::span<std::byte>();
+  if (!context_.enter()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
+  CUdeviceptr address = 0;
+  const CUresult result = driver_->cuMemAlloc(&address, static_cast<std::size_t>(bytes));
+  if (result != CUresult::success) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    driver_->cuMemGetInfo(&free, &total);
+    return Error{ErrorCode::limit, Place{}, fmt::format("{} bytes of device memory ({})", bytes, describe(result)),
+                 fmt::format("at most what is free: {} of {} bytes", free, total),
+                 "See with nvidia-smi who else uses the device."};
+  }
+  memory_.emplace_back(address, driver_->cuMemFree);
+  auto* start = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+  return std::span(start, static_cast<std::size_t>(bytes));
+}
+
+void CudaDevice::start(Machine& /*machine*/, DeviceListener& /*listener*/, BoundaryRule rule) {
+  rule_ = rule;
+  selected_ = kNoStream;
+  wants_boundary_ = false;
+  is_loss_told_ = false;
+  looked_ = {};
+  for (const auto& state : streams_) state->stage = Stage::idle;
+  for (const auto& queue : copies_) queue->reset(streams_.size());
+}
+
+// Work that is still there then does not end.
+void CudaDevice::stop() {
+  const bool hangs = std::ranges::any_of(streams_, [](const auto& state) { return state->stage == Stage::in_flight; });
+  if (hangs) lose(CUresult::timeout);
+}
+
+std::vector<std::string> CudaDevice::notes() const {
+  std::vector<std::string> notes = notes_;
+  if (is_lost_.load(std::memory_order_acquire)) notes.push_back("the device was lost: " + describe(loss_));
+  return notes;
+}
+
+::CUstream_st* CudaDevice::cuda_stream(StreamId stream) const {
+  return reinterpret_cast<::CUstream_st*>(streams_[stream]->work.stream());
+}
+
+void CudaDevice::enter_thread() {
+  if (!context_.enter()) lose(CUresult::invalid_context);
+}
+
+GpuStatus CudaDevice::usable() const {
+  if (fork_guard_.is_in_child()) return GpuStatus::forked;
+  return is_lost_.load(std::memory_order_acquire) ? GpuStatus::device_lost : GpuStatus::ok;
+}
+
+GpuStatus CudaDevice::launch(StreamId stream, const WorkBatch& batch, Duration now) {
+  reach(now);
+  StreamWork& work = streams_[stream]->work;
+  const GpuStatus status = work.begin(batch);
+  if (status == GpuStatus::device_lost) lose(work.problem());
+  return status;
+}
+
+void CudaDevice::submit(StreamId stream, const WorkBatch& /*batch*/, Duration now) {
+  const std::lock_guard guard(lock_);
+  streams_[stream]->stage = Stage::in_flight;
+  streams_[stream]->since = now;
+}
+
+void CudaDevice::attend(Duration now) {
+  reach(now);
+  for (StreamId stream = 0; stream < streams_.size() && !is_lost_.load(std::memory_order_acquire); ++stream) {
+    look_at(stream);
+    launch_next(stream, now);
+  }
+  attend_copies(now);
+  const std::lock_guard guard(lock_);
+  looked_ = now;
+}
+
+bool CudaDevice::look(StreamId stream, Duration now) {
+  reach(now);
+  look_at(stream);
+  const std::lock_guard guard(lock_);
+  return streams_[stream]->stage == Stage::ended || (is_lost_.load(std::memory_order_relaxed) && !is_loss_told_);
+}
+
+// The driver is called without the lock, which the arbiter may wait for. The event is that of this slice until the end
+// of the slice has been told.
+void CudaDevice::look_at(StreamId stream) {
+  StreamState& state = *streams_[stream];
+  {
+    const std::lock_guard guard(lock_);
+    if (state.stage != Stage::in_flight) return;
+  }
+  const CUresult result = state.work.query();
+  if (result == CUresult::not_ready) return;
+  if (result != CUresult::success) {
+    lose(result);
+    return;
+  }
+  const std::lock_guard guard(lock_);
+  if (state.stage == Stage::in_flight) state.stage = Stage::ended;
+}
+
+void CudaDevice::launch_next(StreamId stream, Duration now) {
+  StreamState& state = *streams_[stream];
+  {
+    const std::lock_guard guard(lock_);
+    if (state.stage != Stage::between || !may_go_on(stream)) return;
+    state.stage = Stage::starting;
+  }
+  if (!state.work.launch_next()) lose(state.work.problem());
+  const std::lock_guard guard(lock_);
+  state.stage = Stage::in_flight;
+  state.since = now;
+}
+
+void CudaDevice::attend_copies(Duration now) {
+  for (const auto& queue : copies_) {
+    if (is_lost_.load(std::memory_order_acquire)) return;
+    if (const CUresult result = queue->attend(now); result != CUresult::success) lose(result);
+  }
+}
+
+void CudaDevice::lose(CUresult reason) {
+  const std::lock_guard guard(lock_);
+  if (is_lost_.load(std::memory_order_relaxed)) return;
+  loss_ = reason;
+  is_lost_.store(true, std::memory_order_release);
+}
+
+// Where the hardware chooses, nobody else does.
+bool CudaDevice::may_go_on(StreamId stream) const {
+  return rule_.kind == Boundary::block || selected_ == stream;
+}
+
+void CudaDevice::select(StreamId stream, Duration /*switch_time*/, Duration /*now*/) {
+  const std::lock_guard guard(lock_);
+  selected_ = stream;
+}
+
+void CudaDevice::want_boundary(bool wanted, Duration /*now*/) {
+  const std::lock_guard guard(lock_);
+  wants_boundary_ = wanted;
+}
+
+bool CudaDevice::copy(StreamId stream, const CopyRequest& request, Duration now) {
+  return copies_[static_cast<std::size_t>(copy_engine(request.direction))]->submit(stream, request, now);
+}
+
+bool CudaDevice::abandon(StreamId stream, Duration now) {
+  bool is_dropped = true;
+  for (const auto& queue : copies_) is_dropped = queue->abandon(stream, now) && is_dropped;
+  const std::lock_guard guard(lock_);
+  StreamState& state = *streams_[stream];
+  const bool is_on_device = state.stage == Stage::in_flight || state.stage == Stage::starting;
+  if (is_on_device) {
+    state.gives_up = true;
+    return false;
+  }
+  state.stage = Stage::idle;
+  return is_dropped;
+}
+
+int CudaDevice::copy_engine(CopyDirection direction) const {
+  return engines() > 1 && direction == CopyDirection::to_host ? 1 : 0;
+}
+
+Duration CudaDevice::next_event(Duration now) {
+  Duration next = Duration::infinite();
+  for (const auto& queue : copies_) next = std::min(next, queue->next_event());
+  const std::lock_guard guard(lock_);
+  if (is_lost_.load(std::memory_order_relaxed)) return is_loss_told_ ? Duration::infinite() : now;
+  for (StreamId stream = 0; stream < streams_.size(); ++stream) {
+    const Stage stage = streams_[stream]->stage;
+    if (stage == Stage::ended || (stage == Stage::between && may_go_on(stream))) return now;
+  }
+  if (has_to_tell_boundary()) return now;
+  next = std::min(next, options_.clock != nullptr ? options_.clock->next_end() : next_look(now));
+  return std::max(next, now);
+}
+
+Duration CudaDevice::next_look(Duration now) const {
+  Duration since = Duration::infinite();
+  for (const auto& state : streams_) {
+    if (state->stage != Stage::in_flight) continue;
+    const Duration latest = since.is_infinite() ? state->since : std::max(since, state->since);
+    since = latest;
+  }
+  for (const auto& queue : copies_) {
+    const Duration copying = queue->in_flight_since();
+    if (!copying.is_infinite()) since = since.is_infinite() ? copying : std::max(since, copying);
+  }
+  if (since.is_infinite()) return since;
+  const Duration pause = Duration::nanoseconds(std::max<std::int64_t>((now - since).count(), 0) / kLooks);
+  return looked_ + std::clamp(pause, options_.look_least, options_.look_most);
+}
+
+DeviceEvents CudaDevice::advance(Duration now) {
+  DeviceEvents events;
+  for (std::size_t engine = 0; engine < engines(); ++engine) {
+    copies_[engine]->tell(events, static_cast<int>(engine), now);
+  }
+  const std::lock_guard guard(lock_);
+  if (is_lost_.load(std::memory_order_relaxed)) {
+    if (!std::exchange(is_loss_told_, true)) events.add({DeviceEvent::Kind::lost, kNoStream});
+    return events;
+  }
+  std::size_t room = DeviceEvents::kMost - kEventsOfEngine * kEngines;
+  for (StreamId stream = 0; stream < streams_.size() && room > 0; ++stream) {
+    if (streams_[stream]->stage != Stage::ended) continue;
+    tell_end(stream, events);
+    --room;
+  }
+  // Which block ends when, nobody tells: the hardware lets others in without being asked.
+  if (room > 0 && has_to_tell_boundary()) events.add({DeviceEvent::Kind::boundary, selected_});
+  return events;
+}
+
+bool CudaDevice::has_to_tell_boundary() const {
+  return rule_.kind == Boundary::block && wants_boundary_ && selected_ != kNoStream &&
+         streams_[selected_]->stage != Stage::idle;
+}
+
+// Of a slice, or of all work.
+void CudaDevice::tell_end(StreamId stream, DeviceEvents& events) {
+  StreamState& state = *streams_[stream];
+  if (std::exchange(state.gives_up, false)) state.work.give_up();
+  using Kind = DeviceEvent::Kind;
+  if (state.work.is_last()) {
+    state.stage = Stage::idle;
+    if (selected_ == stream) selected_ = kNoStream;
+    events.add({state.work.has_failed() ? Kind::failed : Kind::complete, stream});
+    return;
+  }
+  state.stage = Stage::between;
+  if (rule_.kind == Boundary::slice) events.add({Kind::boundary, stream});
+}
+
+void CudaDevice::reach(Duration now) const {
+  if (options_.clock != nullptr) options_.clock->reach(now);
+}
+
+}  // namespace rtgpu::cuda

@@ -1,0 +1,39 @@
+// The primary context of a CUDA device: the one that the CUDA runtime API and the libraries on top of it use as well.
+#pragma once
+
+#include "rtgpu/result.h"
+#include "runtime/device/cuda/cuda_options.h"
+#include "runtime/device/cuda/driver.h"
+
+#include <string>
+
+namespace rtgpu::cuda {
+
+// Keeps it retained. Not in a forked child, where the driver must not be called.
+class PrimaryContext {
+ public:
+  // Sets how its threads wait, and retains it. Errors (environment): the driver's reason, for one that the device is
+  // used by others alone.
+  static Result<PrimaryContext> retain(const Driver& driver, CUdevice device, ContextWait wait);
+
+  PrimaryContext(PrimaryContext&& other) noexcept;
+  PrimaryContext& operator=(PrimaryContext&& other) noexcept;
+  ~PrimaryContext();
+
+  // Makes it the calling thread's. Whether that worked.
+  bool enter() const { return driver_->cuCtxSetCurrent(context_) == CUresult::success; }
+  // What is not as was asked for; empty: nothing.
+  const std::string& note() const { return note_; }
+  // It is not given back: the process has been forked.
+  void forget() { context_ = nullptr; }
+
+ private:
+  PrimaryContext(const Driver& driver, CUdevice device) : driver_(driver), device_(device) {}
+
+  Driver driver_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  std::string note_;
+};
+
+}  // namespace rtgpu::cuda

@@ -337,6 +337,28 @@ TEST_F(CudaFakeDriver, GreenContextsHaveWholeUnitsOfSms) {
             CUresult::invalid_resource_configuration);
 }
 
+TEST_F(CudaFakeDriver, GreenContextsAreOfOneSplitAndOutliveTheirStreams) {
+  CUdevResource all;
+  ASSERT_EQ(call().cuDeviceGetDevResource(0, &all, CUdevResourceType::sm), CUresult::success);
+  std::array<CUdevResource, 2> groups{};
+  unsigned count = 1;
+  for (CUdevResource& group : groups) {
+    ASSERT_EQ(call().cuDevSmResourceSplitByCount(&group, &count, &all, nullptr, 0, 2), CUresult::success);
+  }
+  CUdevResourceDesc description = nullptr;
+  EXPECT_EQ(call().cuDevResourceGenerateDesc(&description, groups.data(), 2), CUresult::invalid_resource_configuration);
+  EXPECT_EQ(call().cuDevSmResourceSplitByCount(nullptr, &count, groups.data(), nullptr, 0, 2),
+            CUresult::invalid_resource_configuration);
+  CUgreenCtx green = nullptr;
+  CUstream on = nullptr;
+  ASSERT_EQ(call().cuDevResourceGenerateDesc(&description, groups.data(), 1), CUresult::success);
+  ASSERT_EQ(call().cuGreenCtxCreate(&green, description, 0, kGreenCtxDefaultStream), CUresult::success);
+  ASSERT_EQ(call().cuGreenCtxStreamCreate(&on, green, kStreamNonBlocking, 0), CUresult::success);
+  ASSERT_EQ(call().cuGreenCtxDestroy(green), CUresult::success);
+  EXPECT_EQ(call().cuStreamDestroy(on), CUresult::context_is_destroyed);
+  EXPECT_EQ(fake.things_left(), 2U);  // the stream, for good, and the primary context
+}
+
 TEST_F(CudaFakeDriver, SaysWhatIsLeft) {
   EXPECT_EQ(fake.things_left(), 1U);  // the primary context
   const CUstream on = stream();

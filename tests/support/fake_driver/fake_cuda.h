@@ -52,7 +52,12 @@ class FakeCuda {
   //   levels=6             distinct priorities of streams: 0, -1, ...
   //   green=1              whether there are green contexts
   //   sms=16               of each device
-  //   sm_alignment=2       SMs are set aside in multiples of this
+  //   sm_alignment=2       SMs are set aside in multiples of this (of 2 at most without co-scheduling)
+  //   sm_minimum=0         and, with co-scheduling, at least this many
+  //   sm_tells_units=1     whether a resource says so, as from 12.8 on
+  //   sm_remainder=1       whether green contexts can have what a split leaves over
+  //   sm_kept=0            a green context has so many SMs less than it was made with
+  //   green_contexts=N     there can be so many at a time; without limit unless set
   //   copy_engines=2
   //   memory=1073741824    bytes of each device
   //   missing=NAME         this entry point is not there (once more for others)

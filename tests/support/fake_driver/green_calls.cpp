@@ -4,11 +4,30 @@
 namespace rtgpu::cuda::fake {
 namespace {
 
+// What a resource's internal bytes say: the number of the split that it comes from, and whether it was left over there.
+constexpr std::size_t kSplit = 0;
+constexpr std::size_t kRemainder = 1;
+
+unsigned minimum_of(const Settings& settings) {
+  return std::max(settings.sm_minimum, settings.sm_alignment);
+}
+
 CUdevResource sms_of(const Model& model, unsigned count) {
   CUdevResource resource;
   resource.type = CUdevResourceType::sm;
-  resource.sm = {count, model.settings.sm_alignment, model.settings.sm_alignment};
+  resource.sm.smCount = count;
+  if (!model.settings.sm_tells_units) return resource;
+  resource.sm.minSmPartitionSize = minimum_of(model.settings);
+  resource.sm.smCoscheduledAlignment = model.settings.sm_alignment;
   return resource;
+}
+
+// Whether a green context can have these, of which there is one at least.
+bool go_together(const Model& model, const CUdevResource* resources, unsigned count) {
+  return std::all_of(resources, resources + count, [&](const CUdevResource& each) {
+    if (each.internal[kRemainder] != 0 && !model.settings.sm_remainder) return false;
+    return count == 1 || (each.internal[kSplit] != 0 && each.internal[kSplit] == resources->internal[kSplit]);
+  });
 }
 
 CUresult get_device_resource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
@@ -25,14 +44,22 @@ CUresult split_sms(CUdevResource* groups, unsigned* group_count, const CUdevReso
                    unsigned flags, unsigned minimum) {
   return in_call("cuDevSmResourceSplitByCount", Needs::init, [&](Model& model) {
     if (input->type != CUdevResourceType::sm) return CUresult::invalid_resource_type;
-    const unsigned unit = flags == kSmSplitIgnoreCoscheduling ? 1 : model.settings.sm_alignment;
-    const unsigned size = std::max(1U, (minimum + unit - 1) / unit) * unit;
+    if (input->internal[kSplit] != 0) return CUresult::invalid_resource_configuration;
+    const bool is_free = flags == kSmSplitIgnoreCoscheduling;
+    const unsigned unit = is_free ? std::min(2U, model.settings.sm_alignment) : model.settings.sm_alignment;
+    const unsigned least = std::max(minimum, is_free ? 1 : minimum_of(model.settings));
+    const unsigned size = (least + unit - 1) / unit * unit;
     const unsigned room = input->sm.smCount / size;
     if (room == 0) return CUresult::invalid_resource_configuration;
     *group_count = groups != nullptr ? std::min(*group_count, room) : room;
     if (groups == nullptr) return CUresult::success;
-    std::fill_n(groups, *group_count, sms_of(model, size));
-    if (remaining != nullptr) *remaining = sms_of(model, input->sm.smCount - *group_count * size);
+    CUdevResource group = sms_of(model, size);
+    group.internal[kSplit] = ++model.splits;
+    std::fill_n(groups, *group_count, group);
+    if (remaining == nullptr) return CUresult::success;
+    *remaining = sms_of(model, input->sm.smCount - *group_count * size);
+    remaining->internal[kSplit] = group.internal[kSplit];
+    remaining->internal[kRemainder] = 1;
     return CUresult::success;
   });
 }
@@ -45,7 +72,7 @@ CUresult describe_resources(CUdevResourceDesc* description, CUdevResource* resou
       if (resources[at].type != CUdevResourceType::sm) return CUresult::invalid_resource_type;
       sms += resources[at].sm.smCount;
     }
-    if (sms == 0) return CUresult::invalid_resource_configuration;
+    if (sms == 0 || !go_together(model, resources, count)) return CUresult::invalid_resource_configuration;
     *description = model.descriptions.add({sms_of(model, sms)});
     return CUresult::success;
   });
@@ -57,7 +84,10 @@ CUresult create_green(CUgreenCtx* context, CUdevResourceDesc description, CUdevi
     if (model.descriptions.find(description) == nullptr || flags != kGreenCtxDefaultStream) {
       return CUresult::invalid_value;
     }
-    *context = model.green_contexts.add({description->sms, model.contexts.add({device, 0})});
+    if (model.green_contexts.items().size() >= model.settings.green_contexts) return CUresult::out_of_memory;
+    CUdevResource sms = description->sms;
+    sms.sm.smCount -= std::min(sms.sm.smCount, model.settings.sm_kept);
+    *context = model.green_contexts.add({sms, model.contexts.add({device, 0})});
     return CUresult::success;
   });
 }
@@ -65,6 +95,7 @@ CUresult create_green(CUgreenCtx* context, CUdevResourceDesc description, CUdevi
 CUresult destroy_green(CUgreenCtx context) {
   return in_call("cuGreenCtxDestroy", Needs::init, [&](Model& model) {
     if (model.green_contexts.find(context) == nullptr) return CUresult::invalid_context;
+    for (const auto& stream : model.streams.items()) stream->is_orphan |= stream->green == context;
     model.contexts.remove(context->context);
     model.green_contexts.remove(context);
     return CUresult::success;
@@ -95,6 +126,7 @@ CUresult create_green_stream(CUstream* stream, CUgreenCtx context, unsigned flag
     CUstream_st made;
     made.flags = flags;
     made.priority = model.clamp_priority(priority);
+    made.green = context;
     *stream = model.streams.add(std::move(made));
     return CUresult::success;
   });

@@ -26,6 +26,7 @@ void Model::reset() {
   graph_execs = {};
   descriptions = {};
   green_contexts = {};
+  splits = 0;
   contexts = {};
   primary.clear();
   primary_flags.clear();

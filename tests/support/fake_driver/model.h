@@ -56,6 +56,8 @@ struct CUgraphExec_st {
 struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
+  CUgreenCtx green = nullptr;  // that it was created in
+  bool is_orphan = false;      // that context is destroyed
   std::deque<fake::Operation> waiting;
   std::unique_ptr<CUgraph_st> capture;  // while it is captured
 };
@@ -148,6 +150,7 @@ class Model {
   Handles<CUgraphExec_st> graph_execs;
   Handles<CUdevResourceDesc_st> descriptions;
   Handles<CUgreenCtx_st> green_contexts;
+  unsigned char splits = 0;  // of SMs that there have been
   std::map<CUdevice, CUcontext> primary;
   std::map<CUdevice, unsigned> primary_flags;
   std::map<CUdeviceptr, Allocation> memory;

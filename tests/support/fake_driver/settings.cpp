@@ -22,9 +22,30 @@ bool change_result(Settings& settings, std::string_view value) {
   return code.has_value();
 }
 
+bool change_sms(Settings& settings, std::string_view key, unsigned number) {
+  if (key == "sms")
+    settings.sms = number;
+  else if (key == "sm_alignment")
+    settings.sm_alignment = number;
+  else if (key == "sm_minimum")
+    settings.sm_minimum = number;
+  else if (key == "sm_tells_units")
+    settings.sm_tells_units = number != 0;
+  else if (key == "sm_remainder")
+    settings.sm_remainder = number != 0;
+  else if (key == "sm_kept")
+    settings.sm_kept = number;
+  else if (key == "green_contexts")
+    settings.green_contexts = number;
+  else
+    return false;
+  return true;
+}
+
 bool change_number(Settings& settings, std::string_view key, std::uint64_t number) {
   const auto result = static_cast<CUresult>(number);
   const auto count = static_cast<int>(number);
+  if (change_sms(settings, key, static_cast<unsigned>(number))) return true;
   if (key == "version")
     settings.version = count;
   else if (key == "init")
@@ -35,10 +56,6 @@ bool change_number(Settings& settings, std::string_view key, std::uint64_t numbe
     settings.levels = count;
   else if (key == "green")
     settings.green = number != 0;
-  else if (key == "sms")
-    settings.sms = static_cast<unsigned>(number);
-  else if (key == "sm_alignment")
-    settings.sm_alignment = static_cast<unsigned>(number);
   else if (key == "copy_engines")
     settings.copy_engines = count;
   else if (key == "memory")

@@ -19,6 +19,11 @@ struct Settings {
   bool green = true;
   unsigned sms = 16;
   unsigned sm_alignment = 2;
+  unsigned sm_minimum = 0;
+  bool sm_tells_units = true;
+  bool sm_remainder = true;
+  unsigned sm_kept = 0;
+  unsigned green_contexts = static_cast<unsigned>(-1);
   int copy_engines = 2;
   std::size_t memory = std::size_t{1} << 30U;
   std::set<std::string, std::less<>> missing;

@@ -34,6 +34,7 @@ CUresult get_flags(CUstream stream, unsigned* flags) {
 // Work that is held is dropped, unlike on a device.
 CUresult destroy_stream(CUstream stream) {
   return in_call("cuStreamDestroy", Needs::context, [&](Model& model) {
+    if (model.streams.find(stream) != nullptr && stream->is_orphan) return CUresult::context_is_destroyed;
     return model.streams.remove(stream) ? CUresult::success : CUresult::invalid_handle;
   });
 }

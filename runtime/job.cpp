@@ -31,16 +31,16 @@ std::span<std::byte> Job::memory() const {
   return runner_.memory_;
 }
 
-GpuStatus Job::copy(std::string_view /*name*/, const CopyRequest& request) {
-  return runner_.copy(request);
+GpuStatus Job::copy(std::string_view name, const CopyRequest& request) {
+  return runner_.copy(name, request);
 }
 
 void Job::spend(Duration time) {
   if (runner_.is_own_thread()) runner_.spend(std::max(time, Duration()));
 }
 
-GpuStatus Job::enter(std::string_view /*name*/) {
-  return runner_.enter();
+GpuStatus Job::enter(std::string_view name) {
+  return runner_.enter(name);
 }
 
 Stream Job::stream() {

@@ -35,7 +35,8 @@ class Job {
   std::span<std::byte> memory() const;
 
   // A GPU segment: waits to be let in, calls `work(Stream)`, hands what that launched to the device, waits for its end,
-  // and leaves. `name` is for the reader. Not ok: the work did not run, or not to its end.
+  // and leaves. `name` is for the reader, and for profilers: it is the segment's range of NVTX. Not ok:
+  // the work did not run, or not to its end.
   template <class Work>
   requires std::is_invocable_v<Work&, Stream> GpuStatus gpu(std::string_view name, Work&& work) {
     return segment(name, [&] { work(stream()); });

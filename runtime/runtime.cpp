@@ -9,6 +9,7 @@
 #include "runtime/model.h"
 #include "runtime/run.h"
 #include "runtime/task_runner.h"
+#include "runtime/trace/nvtx.h"
 #include "runtime/trace/run_chrome_trace.h"
 
 #include <algorithm>
@@ -146,6 +147,7 @@ struct Runtime::State {
     check_policy(policy, device->properties());
     taskset.platform.gpus = {described(options.gpu, device->properties())};
     taskset.ties = Ties::by_order;
+    attach_nvtx();
   }
 
   class Running;

@@ -23,6 +23,7 @@ class TaskRunner::Died {
   Died(const Died&) = delete;
   Died& operator=(const Died&) = delete;
   ~Died() {
+    runner_.range_.reset();
     if (ended_) return;
     if (runner_.inside_) runner_.give_up();
     runner_.statistics_.thread_died = true;
@@ -129,8 +130,8 @@ void TaskRunner::do_declared_work() {
     } else if (const auto* copied = std::get_if<CopySegment>(&segment)) {
       CopyRequest request;
       request.direction = copied->direction;
-      copy(request);
-    } else if (enter() == GpuStatus::ok) {
+      copy(setup_.name, request);
+    } else if (enter(setup_.name) == GpuStatus::ok) {
       leave();
     }
   }
@@ -257,12 +258,13 @@ void TaskRunner::spend(Duration time) {
   spent_ += time;
 }
 
-GpuStatus TaskRunner::enter() {
+GpuStatus TaskRunner::enter(std::string_view name) {
   if (!is_own_thread()) return GpuStatus::not_own_job;
   if (inside_) return refuse(GpuStatus::already_inside);
   if (const GpuStatus usable = context_->device.usable(); usable != GpuStatus::ok) return count(usable);
   watch_overrun();
   if (aborted_) return GpuStatus::aborted;
+  range_.emplace(name);
   begin_device_segment(TraceKind::arrive);
   batch_.clear();
   target_ = {&batch_, context_->device.cuda_stream(context_->streams[id_])};
@@ -271,6 +273,7 @@ GpuStatus TaskRunner::enter() {
   const Duration asked = context_->machine.now();
   const GpuStatus status = context_->arbiter.enter(place(), call_time(JobPart::enter), until, *trace_);
   inside_ = status == GpuStatus::ok;
+  if (!inside_) range_.reset();
   if (status == GpuStatus::aborted) {  // at its deadline, which counts as late
     deadline_seen_ = true;
     overrun({job_, false, context_->machine.now() - deadline()});
@@ -297,6 +300,7 @@ GpuStatus TaskRunner::leave() {
   const GpuStatus status = run_work(declared);
   const GpuStatus left = context_->arbiter.leave(place(), call_time(JobPart::leave), *trace_);
   inside_ = false;
+  range_.reset();
   go_on_with_cpu();
   return count(status != GpuStatus::ok ? status : left);
 }
@@ -323,12 +327,13 @@ GpuStatus TaskRunner::run_work(const GpuSegment* declared) {
   return target_.is_overfull && status == GpuStatus::ok ? GpuStatus::too_much_work : status;
 }
 
-GpuStatus TaskRunner::copy(CopyRequest request) {
+GpuStatus TaskRunner::copy(std::string_view name, CopyRequest request) {
   if (!is_own_thread()) return GpuStatus::not_own_job;
   if (inside_) return refuse(GpuStatus::already_inside);
   if (const GpuStatus usable = context_->device.usable(); usable != GpuStatus::ok) return count(usable);
   watch_overrun();
   if (aborted_) return GpuStatus::aborted;
+  const NvtxRange range(name);
   begin_device_segment(TraceKind::copy_arrive);
   const CopySegment* declared =
       segment_ < setup_.segments.size() ? std::get_if<CopySegment>(&setup_.segments[segment_]) : nullptr;
@@ -349,6 +354,7 @@ void TaskRunner::give_up() {
     run_work(nullptr);
   }
   context_->arbiter.cancel(place(), *trace_);
+  range_.reset();
 }
 
 const GpuSegment* TaskRunner::declared_segment() const {

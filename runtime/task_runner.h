@@ -8,6 +8,7 @@
 #include "runtime/release_plan.h"
 #include "runtime/statistics.h"
 #include "runtime/task_setup.h"
+#include "runtime/trace/nvtx.h"
 #include "runtime/trace/trace_ring.h"
 
 #include <atomic>
@@ -99,9 +100,9 @@ class TaskRunner {
   void spend(Duration time);
 
   // What Job offers.
-  GpuStatus enter();
+  GpuStatus enter(std::string_view name);
   GpuStatus leave();
-  GpuStatus copy(CopyRequest request);
+  GpuStatus copy(std::string_view name, CopyRequest request);
   void give_up();
   GpuStatus refusal_of_work() const;
   GpuStatus run_work(const GpuSegment* declared);
@@ -144,6 +145,7 @@ class TaskRunner {
   bool deadline_seen_ = false;
   bool budget_seen_ = false;
   bool inside_ = false;
+  std::optional<NvtxRange> range_;  // of the GPU segment, opened and closed by the job's thread
 
   struct {
     std::atomic<std::int64_t> jobs = 0;

@@ -30,6 +30,7 @@ Arbiter::Arbiter(Machine& machine, Device& device, std::unique_ptr<GpuPolicy> po
   for (TaskId task = 0; task < tasks.size(); ++task) {
     const StreamId stream = tasks[task].stream;
     tasks_[task].setup = tasks[task];
+    if (stream == kNoStream) continue;
     if (stream >= task_of_stream_.size()) task_of_stream_.resize(stream + 1, kNobody);
     task_of_stream_[stream] = task;
   }

@@ -382,9 +382,13 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
     levels.push_back(gpu_policy.level(static_cast<TaskId>(task)));
     stream.level = levels.back();
     stream.partition = partitions[task];
-    Result<StreamId> made = device->add_stream(stream);
-    if (!made) throw SetupError(made.errors());
-    streams.push_back(*made);
+    streams.push_back(kNoStream);
+    // A real device has only so many SMs, and none may be left for whoever does not use them.
+    if (may_use_gpu(task) || device->properties().emulated) {
+      Result<StreamId> made = device->add_stream(stream);
+      if (!made) throw SetupError(made.errors());
+      streams.back() = *made;
+    }
     if (!setup.memory) continue;
     Result<std::span<std::byte>> memory = device->reserve(*setup.memory);
     if (!memory) throw SetupError(memory.errors());

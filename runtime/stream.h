@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rtgpu/time.h"
+#include "runtime/device/sliced_grid.h"
 #include "runtime/device/work.h"
 
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace rtgpu {
 struct StreamTarget {
   WorkBatch* batch = nullptr;
   CUstream_st* cuda = nullptr;
+  SmShare share = {};
   bool is_overfull = false;     // more launches than there is room for
   bool was_handed_out = false;  // the CUDA stream: what was launched into it is not known
   bool lacks_cuda = false;      // there was none to hand out
@@ -43,6 +45,10 @@ class Stream {
     if (target_->cuda == nullptr) target_->lacks_cuda = true;
     return target_->cuda;
   }
+
+  // The SMs that the task's kernels may use: its partition, or those that no task has set aside. Where the hardware does
+  // not keep them there (the report says so), kernels have to, by launching that many persistent blocks.
+  SmShare sms() const { return target_->share; }
 
  private:
   void add(const Launch& launch) {

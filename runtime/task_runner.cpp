@@ -261,13 +261,14 @@ void TaskRunner::spend(Duration time) {
 GpuStatus TaskRunner::enter(std::string_view name) {
   if (!is_own_thread()) return GpuStatus::not_own_job;
   if (inside_) return refuse(GpuStatus::already_inside);
-  if (const GpuStatus usable = context_->device.usable(); usable != GpuStatus::ok) return count(usable);
+  if (const GpuStatus usable = usable_device(); usable != GpuStatus::ok) return count(usable);
   watch_overrun();
   if (aborted_) return GpuStatus::aborted;
   range_.emplace(name);
   begin_device_segment(TraceKind::arrive);
+  const StreamId stream = context_->streams[id_];
   batch_.clear();
-  target_ = {&batch_, context_->device.cuda_stream(context_->streams[id_])};
+  target_ = {&batch_, context_->device.cuda_stream(stream), context_->device.sm_share(stream)};
   const bool gives_up = setup_.overrun == Overrun::abort && !setup_.on_overrun && !setup_.best_effort;
   const Duration until = gives_up ? deadline() : Duration::infinite();
   const Duration asked = context_->machine.now();
@@ -305,6 +306,11 @@ GpuStatus TaskRunner::leave() {
   return count(status != GpuStatus::ok ? status : left);
 }
 
+// A task that declares that it does without the GPU may have no stream.
+GpuStatus TaskRunner::usable_device() const {
+  return context_->streams[id_] == kNoStream ? GpuStatus::not_supported : context_->device.usable();
+}
+
 // Why the work of the segment must not run, if so. What went into a CUDA stream runs already, and has to be awaited.
 GpuStatus TaskRunner::refusal_of_work() const {
   if (target_.lacks_cuda) return GpuStatus::not_supported;
@@ -330,7 +336,7 @@ GpuStatus TaskRunner::run_work(const GpuSegment* declared) {
 GpuStatus TaskRunner::copy(std::string_view name, CopyRequest request) {
   if (!is_own_thread()) return GpuStatus::not_own_job;
   if (inside_) return refuse(GpuStatus::already_inside);
-  if (const GpuStatus usable = context_->device.usable(); usable != GpuStatus::ok) return count(usable);
+  if (const GpuStatus usable = usable_device(); usable != GpuStatus::ok) return count(usable);
   watch_overrun();
   if (aborted_) return GpuStatus::aborted;
   const NvtxRange range(name);

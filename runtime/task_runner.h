@@ -104,6 +104,7 @@ class TaskRunner {
   GpuStatus leave();
   GpuStatus copy(std::string_view name, CopyRequest request);
   void give_up();
+  GpuStatus usable_device() const;
   GpuStatus refusal_of_work() const;
   GpuStatus run_work(const GpuSegment* declared);
   void complete_batch(const GpuSegment* declared);

@@ -8,6 +8,7 @@
 #include "rtgpu/gpu_policy.h"
 #include "rtgpu/result.h"
 #include "rtgpu/time.h"
+#include "runtime/device/sliced_grid.h"
 #include "runtime/device/work.h"
 #include "runtime/gpu_status.h"
 #include "taskset/taskset.h"
@@ -145,6 +146,11 @@ class Device {
   virtual std::vector<std::string> notes() const { return {}; }
   // The stream for code that launches into it itself; none: the device has nothing of that kind.
   virtual CUstream_st* cuda_stream(StreamId /*stream*/) const { return nullptr; }
+  // The SMs that the stream's kernels may use.
+  virtual SmShare sm_share(StreamId /*stream*/) const {
+    const auto sms = static_cast<std::uint32_t>(properties().sms);
+    return {0, sms, sms};
+  }
 
   // The following are called without the arbiter's lock, and may call a driver.
 

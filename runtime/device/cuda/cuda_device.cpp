@@ -71,13 +71,15 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, const CudaOpti
     return Error{ErrorCode::environment, Place{}, info.problem, "a device that answers",
                  "See what nvidia-smi says of it."};
   }
-  std::unique_ptr<CudaDevice> made(new CudaDevice(*driver, std::move(info), options, std::move(*context)));
+  std::unique_ptr<CudaDevice> made(new CudaDevice(*driver, device, std::move(info), options, std::move(*context)));
   if (Errors errors = made->set_up(); !errors.empty()) return errors;
   return made;
 }
 
-CudaDevice::CudaDevice(const Driver& driver, DeviceInfo info, const CudaOptions& options, PrimaryContext context)
+CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, const CudaOptions& options,
+                       PrimaryContext context)
     : driver_(driver),
+      device_(device),
       info_(std::move(info)),
       options_(options),
       properties_(properties_of(info_, options)),
@@ -95,6 +97,7 @@ CudaDevice::~CudaDevice() {
   driver_->cuCtxGetCurrent(&before);
   context_.enter();
   streams_.clear();
+  partitions_.reset();
   copies_.clear();
   memory_.clear();
   spend_.reset();
@@ -105,6 +108,7 @@ void CudaDevice::forget() {
   for (const auto& state : streams_) state->work.forget();
   for (const auto& queue : copies_) queue->forget();
   for (DeviceMemory& memory : memory_) memory.forget();
+  if (partitions_) partitions_->forget();
   if (spend_) spend_->forget();
   context_.forget();
 }
@@ -163,13 +167,15 @@ Result<StreamId> CudaDevice::add_stream(const StreamSetup& setup) {
                  "Let tasks share levels: stream_priorities of the platform's GPU."};
   }
   const int priority = info_.greatest_priority + setup.level;
-  Result<HandleOf<CUstream>> stream = make_stream(priority);
+  Result<HandleOf<CUstream>> stream = make_stream_on(setup.partition, priority);
   if (!stream) return stream.errors();
   Result<HandleOf<CUevent>> end = make_event();
   if (!end) return end.errors();
   note_priority(stream->get(), priority);
-  streams_.push_back(std::make_unique<StreamState>(
-      StreamWork(driver_, *spend_, std::move(*stream), std::move(*end), properties_.sms)));
+  const auto sms = static_cast<std::uint32_t>(properties_.sms);
+  const SmShare share = partitions_ ? partitions_->share_of(setup.partition) : SmShare{0, sms, sms};
+  StreamWork work(driver_, *spend_, std::move(*stream), std::move(*end), static_cast<int>(share.count));
+  streams_.push_back(std::make_unique<StreamState>(std::move(work), share));
   return static_cast<StreamId>(streams_.size() - 1);
 }
 
@@ -182,8 +188,25 @@ void CudaDevice::note_priority(CUstream stream, int asked) {
                        : fmt::format("stream {}: asked for priority {}, got {}", streams_.size(), asked, granted));
 }
 
+Result<HandleOf<CUstream>> CudaDevice::make_stream_on(std::optional<PartitionId> partition, int priority) {
+  if (!partitions_) return make_stream(priority);
+  Result<CUstream> stream = partitions_->create_stream(partition, priority);
+  if (!stream) return stream.errors();
+  return HandleOf<CUstream>(*stream, GivesBack<CUstream>());  // it ends with the partitions
+}
+
 Result<std::vector<Partition>> CudaDevice::add_partitions(std::span<const int> sms) {
-  return Error{ErrorCode::unsupported, Place{}, fmt::format("{} SM partitions", sms.size()), "none", {}};
+  if (!context_.enter()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
+  if (partitions_ || !streams_.empty()) {
+    return Error{ErrorCode::conflict, Place{}, "further SM partitions", "all at once, before the first stream", {}};
+  }
+  SmSplitOptions options;
+  options.ignore_coscheduling = !options_.keep_coscheduled_sms;
+  Result<SmPartitions> made = SmPartitions::split(driver_, device_, sms, options);
+  if (!made) return made.errors();
+  partitions_ = std::move(*made);
+  notes_.push_back(partitions_->summary());
+  return partitions_->partitions();
 }
 
 // An address of the device, not to be used by the host.

@@ -14,6 +14,7 @@
 #include "runtime/device/cuda/fork_guard.h"
 #include "runtime/device/cuda/handles.h"
 #include "runtime/device/cuda/primary_context.h"
+#include "runtime/device/cuda/sm_partitions.h"
 #include "runtime/device/cuda/spend_kernel.h"
 #include "runtime/device/cuda/stream_work.h"
 #include "runtime/device/device.h"
@@ -46,6 +47,7 @@ class CudaDevice final : public Device {
   void stop() override;
   std::vector<std::string> notes() const override;
   ::CUstream_st* cuda_stream(StreamId stream) const override;
+  SmShare sm_share(StreamId stream) const override { return streams_[stream]->share; }
 
   void enter_thread() override;
   GpuStatus usable() const override;
@@ -74,18 +76,21 @@ class CudaDevice final : public Device {
     starting,   // it is being launched
   };
   struct StreamState {
-    explicit StreamState(StreamWork work_of) : work(std::move(work_of)) {}
+    StreamState(StreamWork work_of, SmShare share_of) : work(std::move(work_of)), share(share_of) {}
     StreamWork work;
+    SmShare share;
     Stage stage = Stage::idle;
     Duration since;         // in flight
     bool gives_up = false;  // no slice follows the one in flight
   };
 
-  CudaDevice(const Driver& driver, DeviceInfo info, const CudaOptions& options, PrimaryContext context);
+  CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, const CudaOptions& options,
+             PrimaryContext context);
 
   Errors set_up();
   void forget();
   Result<HandleOf<CUstream>> make_stream(int priority);
+  Result<HandleOf<CUstream>> make_stream_on(std::optional<PartitionId> partition, int priority);
   Result<HandleOf<CUevent>> make_event();
   Error failed(const char* call, CUresult result) const;
   void note_priority(CUstream stream, int asked);
@@ -101,12 +106,14 @@ class CudaDevice final : public Device {
   void reach(Duration now) const;
 
   Driver driver_;
+  CUdevice device_ = 0;
   DeviceInfo info_;
   CudaOptions options_;
   ForkGuard fork_guard_;
   DeviceProperties properties_;
   PrimaryContext context_;
   std::optional<SpendKernel> spend_;
+  std::optional<SmPartitions> partitions_;
   std::vector<DeviceMemory> memory_;
   std::vector<std::unique_ptr<CopyQueue>> copies_;
   std::vector<std::unique_ptr<StreamState>> streams_;

@@ -9,18 +9,30 @@
 
 namespace rtgpu::cuda {
 
+// Declared here first: named in passing, they would be those of cuda.h where that was included before.
+struct CUctx_st;
+struct CUmod_st;
+struct CUfunc_st;
+struct CUstream_st;
+struct CUevent_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
+struct CUgraphNode_st;
+struct CUgreenCtx_st;
+struct CUdevResourceDesc_st;
+
 using CUdevice = int;                    // an ordinal
 using CUdeviceptr = unsigned long long;  // an address in device memory
-using CUcontext = struct CUctx_st*;      // the following are handles
-using CUmodule = struct CUmod_st*;
-using CUfunction = struct CUfunc_st*;
-using CUstream = struct CUstream_st*;
-using CUevent = struct CUevent_st*;
-using CUgraph = struct CUgraph_st*;
-using CUgraphExec = struct CUgraphExec_st*;
-using CUgraphNode = struct CUgraphNode_st*;
-using CUgreenCtx = struct CUgreenCtx_st*;
-using CUdevResourceDesc = struct CUdevResourceDesc_st*;
+using CUcontext = CUctx_st*;             // the following are handles
+using CUmodule = CUmod_st*;
+using CUfunction = CUfunc_st*;
+using CUstream = CUstream_st*;
+using CUevent = CUevent_st*;
+using CUgraph = CUgraph_st*;
+using CUgraphExec = CUgraphExec_st*;
+using CUgraphNode = CUgraphNode_st*;
+using CUgreenCtx = CUgreenCtx_st*;
+using CUdevResourceDesc = CUdevResourceDesc_st*;
 
 // What every call answers. What each value means for a run is in driver_error.h.
 enum class CUresult : std::uint32_t {

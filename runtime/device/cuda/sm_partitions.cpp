@@ -211,6 +211,11 @@ SmPartitions::~SmPartitions() {
   destroy([](const char*, CUresult) {});
 }
 
+void SmPartitions::forget() {
+  streams_.clear();
+  contexts_.clear();
+}
+
 Errors SmPartitions::close() {
   Errors errors;
   destroy([&errors](const char* call, CUresult result) {

@@ -71,6 +71,8 @@ class SmPartitions {
   // value, no such partition; limit, there is no rest; environment, the driver refuses.
   Result<CUstream> create_stream(std::optional<PartitionId> partition, int priority);
 
+  // Nothing is given back to the driver.
+  void forget();
   // Destroys the streams and then the contexts; no work of theirs may be pending. Goes on after an error, and says what
   // went wrong. Nothing is left to do for the destructor then, which otherwise does the same and cannot say so.
   Errors close();

@@ -46,8 +46,8 @@ class Stream {
     return target_->cuda;
   }
 
-  // The SMs that the task's kernels may use: its partition, or those that no task has set aside. Where the hardware does
-  // not keep them there (the report says so), kernels have to, by launching that many persistent blocks.
+  // The SMs that the task's kernels may use: its partition, or those that no task has set aside. Where the hardware
+  // does not keep them there (the report says so), kernels have to, by launching that many persistent blocks.
   SmShare sms() const { return target_->share; }
 
  private:

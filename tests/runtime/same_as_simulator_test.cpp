@@ -7,6 +7,7 @@
 #include "runtime/runtime.h"
 #include "runtime/trace/schedule_of_trace.h"
 #include "taskset/json.h"
+#include "tests/runtime/same_schedule.h"
 #include "tests/runtime/virtual_runs.h"
 #include "tests/support/build.h"
 #include "tests/support/random_taskset.h"
@@ -20,7 +21,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -29,54 +29,10 @@
 namespace rtgpu {
 namespace {
 
+using testing::expect_same;
 using testing::ms;
 using testing::RandomOptions;
-
-auto fields(const TaskInterval& of) {
-  return std::tuple(of.task, of.job, of.segment, static_cast<int>(of.state), of.boosted, of.begin.count(),
-                    of.end.count());
-}
-auto fields(const CoreInterval& of) {
-  return std::tuple(of.core, of.task, of.begin.count(), of.end.count());
-}
-auto fields(const GpuInterval& of) {
-  return std::tuple(of.task, of.switching, of.begin.count(), of.end.count());
-}
-auto fields(const CopyInterval& of) {
-  return std::tuple(of.engine, of.task, of.begin.count(), of.end.count());
-}
-auto fields(const JobRecord& of) {
-  return std::tuple(of.task, of.job, of.nominal_release.count(), of.release.count(), of.completion.count(), of.missed);
-}
-
-template <class Part>
-void expect_same(const char* what, const std::vector<Part>& simulated, const std::vector<Part>& run) {
-  const std::size_t both = std::min(simulated.size(), run.size());
-  for (std::size_t index = 0; index < both; ++index) {
-    ASSERT_EQ(fields(simulated[index]), fields(run[index])) << what << " " << index << ": simulated against run";
-  }
-  EXPECT_EQ(simulated.size(), run.size()) << what;
-}
-
-void expect_same(const Schedule& simulated, const Schedule& run) {
-  expect_same("task interval", simulated.tasks, run.tasks);
-  expect_same("core interval", simulated.cores, run.cores);
-  expect_same("GPU interval", simulated.gpu, run.gpu);
-  expect_same("copy interval", simulated.copies, run.copies);
-  expect_same("job", simulated.jobs, run.jobs);
-  EXPECT_EQ(simulated.end, run.end);
-}
-
-// nullopt: the simulator cannot run that, or it is not over when the simulator stops waiting.
-std::optional<Schedule> simulated(const Taskset& taskset, Policy policy, const Scenario& scenario, Duration horizon) {
-  Result<Simulator> simulator = Simulator::of(taskset, policy, WaitChoice::file);
-  if (!simulator) return std::nullopt;
-  Schedule schedule;
-  simulator->run(scenario, horizon, &schedule);
-  const auto is_cut_off = [](const JobRecord& job) { return job.completion.is_infinite(); };
-  if (std::ranges::any_of(schedule.jobs, is_cut_off)) return std::nullopt;
-  return schedule;
-}
+using testing::simulated;
 
 // Whether there was something to compare.
 bool compare(const Taskset& taskset, Policy policy, const Scenario& scenario, Duration horizon) {
@@ -96,36 +52,6 @@ bool compare(const Taskset& taskset, Policy policy, const Scenario& scenario, Du
   return true;
 }
 
-// What the policies need of the platform, where the taskset does not say it.
-void complete(Gpu& gpu) {
-  if (!gpu.stream_priorities) gpu.stream_priorities = 3;
-  if (gpu.overheads.time_slice == Duration()) gpu.overheads.time_slice = ms(1);
-  if (!gpu.sms) gpu.sms = 16;
-}
-
-Taskset random_case(std::mt19937_64& engine, int number) {
-  RandomOptions options;
-  options.tasks = 2 + number % 6;
-  options.cpus = 1 + number % 3;
-  options.gpu_percent = 80;
-  options.best_effort_percent = number % 2 == 0 ? 0 : 25;
-  options.utilisation_percent = 20 + number % 30;
-  options.min_period_ms = 20;
-  options.max_period_ms = 90;
-  options.waits = RandomOptions::Waits::mixed;
-  options.jitter = number % 3 == 0;
-  options.separate_gpu_priorities = number % 5 == 0;
-  options.best_case_below_worst = number % 4 < 2;
-  options.overheads = number % 4 != 0;
-  options.grain = number % 2 == 0 ? Duration::nanoseconds(1) : ms(1);
-  options.every_feature = number % 3 == 1;
-  Taskset taskset = testing::random_taskset(engine, options);
-  taskset.platform.gpus.resize(1);
-  taskset.platform.gpus.front().memory.reset();  // so that the tasks' fits
-  complete(taskset.platform.gpus.front());
-  return taskset;
-}
-
 class SameAsSimulator : public ::testing::TestWithParam<Policy> {};
 
 TEST_P(SameAsSimulator, OnRandomTasksets) {
@@ -135,7 +61,7 @@ TEST_P(SameAsSimulator, OnRandomTasksets) {
     const std::uint64_t seed = 7'000 + static_cast<std::uint64_t>(number);
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 engine(seed);
-    const Taskset taskset = random_case(engine, number);
+    const Taskset taskset = testing::random_case(engine, number);
     TrialChoices choices;
     if (number % 3 != 0) choices.releases = Releases::sporadic;
     if (number % 4 != 0) choices.execution = Execution::random;
@@ -165,7 +91,7 @@ TEST_P(SameAsSimulator, WhereMuchHappensAtOnce) {
     options.grain = ms(1);
     options.overheads = seed % 2 == 0;
     Taskset taskset = testing::random_taskset(engine, options);
-    complete(taskset.platform.gpus.front());
+    testing::complete(taskset.platform.gpus.front());
     if (compare(taskset, GetParam(), synchronous_scenario(taskset.tasks.size()), ms(60))) ++compared;
     if (HasFailure()) return;
   }
@@ -196,7 +122,7 @@ TEST_P(SameAsSimulator, OnTheTasksetsOfFiles) {
 // Everything else rests on runs that come out alike.
 TEST_P(SameAsSimulator, RunsTheSameTwice) {
   std::mt19937_64 engine(5);
-  const Taskset taskset = random_case(engine, 5);
+  const Taskset taskset = testing::random_case(engine, 5);
   std::vector<Schedule> schedules;
   for (int count = 0; count < 2; ++count) {
     Runtime runtime(testing::virtual_options(std::string(to_string(GetParam())), taskset.platform.gpus.front()));

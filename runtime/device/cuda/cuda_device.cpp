@@ -445,7 +445,7 @@ void CudaDevice::tell_end(StreamId stream, DeviceEvents& events) {
     return;
   }
   state.stage = Stage::between;
-  if (rule_.kind == Boundary::slice) events.add({Kind::boundary, stream});
+  if (rule_.kind == Boundary::slice && wants_boundary_) events.add({Kind::boundary, stream});
 }
 
 void CudaDevice::reach(Duration now) const {

@@ -1,4 +1,6 @@
 // What the fake driver does is what the backend's tests rely on.
+#include "tests/runtime/cuda_fake_driver.h"
+
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/cuda/driver_error.h"
 #include "tests/support/fake_driver/fake_cuda.h"
@@ -22,54 +24,6 @@ namespace rtgpu::cuda {
 namespace {
 
 constexpr std::uint32_t kAdded = 5;
-
-// A loaded driver whose device 0 is current.
-class CudaFakeDriver : public testing::Test {
- protected:
-  void SetUp() override {
-    Result<Driver> loaded = Driver::load(FakeCuda::path());
-    ASSERT_TRUE(loaded);
-    driver.emplace(*loaded);
-    CUcontext context = nullptr;
-    ASSERT_EQ(call().cuDevicePrimaryCtxRetain(&context, 0), CUresult::success);
-    ASSERT_EQ(call().cuCtxSetCurrent(context), CUresult::success);
-  }
-
-  const DriverCalls& call() const { return driver->calls(); }
-  CUstream stream(int priority = 0) const {
-    CUstream made = nullptr;
-    EXPECT_EQ(call().cuStreamCreateWithPriority(&made, kStreamNonBlocking, priority), CUresult::success);
-    return made;
-  }
-  CUevent event() const {
-    CUevent made = nullptr;
-    EXPECT_EQ(call().cuEventCreate(&made, kEventDefault), CUresult::success);
-    return made;
-  }
-  CUfunction function(const char* name) const {
-    CUmodule module = nullptr;
-    CUfunction made = nullptr;
-    EXPECT_EQ(call().cuModuleLoadData(&module, "image"), CUresult::success);
-    EXPECT_EQ(call().cuModuleGetFunction(&made, module, name), CUresult::success);
-    return made;
-  }
-  CUdeviceptr memory(std::size_t bytes) const {
-    CUdeviceptr address = 0;
-    EXPECT_EQ(call().cuMemAlloc(&address, bytes), CUresult::success);
-    return address;
-  }
-  CUresult launch(CUfunction kernel, CUstream on, void** parameters = nullptr) const {
-    return call().cuLaunchKernel(kernel, 2, 1, 1, 32, 1, 1, 0, on, parameters, nullptr);
-  }
-  int priority_of(CUstream of) const {
-    int priority = 99;
-    EXPECT_EQ(call().cuStreamGetPriority(of, &priority), CUresult::success);
-    return priority;
-  }
-
-  FakeCuda fake;
-  std::optional<Driver> driver;
-};
 
 TEST_F(CudaFakeDriver, PrioritiesAreClampedAndReadBack) {
   const std::vector<std::pair<int, int>> greatest_by_levels = {{1, 0}, {2, -1}, {3, -2}, {6, -5}};
@@ -166,63 +120,6 @@ TEST_F(CudaFakeDriver, KernelsWorkOnDeviceMemoryWithTheParametersOfTheirLaunch) 
   added = 1000;  // not what was launched
   EXPECT_EQ(fake.complete(on), 3U);
   EXPECT_EQ(out, in + kAdded);
-}
-
-TEST_F(CudaFakeDriver, GraphsAreWhatWasCaptured) {
-  const CUstream on = stream();
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
-  EXPECT_EQ(call().cuStreamBeginCapture(on, CUstreamCaptureMode::thread_local_only), CUresult::success);
-  EXPECT_EQ(launch(function("a"), on), CUresult::success);
-  EXPECT_EQ(launch(function("b"), on), CUresult::success);
-  EXPECT_EQ(call().cuStreamEndCapture(on, &graph), CUresult::success);
-  EXPECT_EQ(call().cuGraphInstantiateWithFlags(&exec, graph, kGraphUseNodePriority), CUresult::success);
-  EXPECT_EQ(fake.launches().size(), 0U);
-  const CUstream other = stream(-1);
-  EXPECT_EQ(call().cuGraphLaunch(exec, other), CUresult::success);
-  EXPECT_EQ(call().cuGraphLaunch(exec, other), CUresult::success);
-  ASSERT_EQ(fake.launches().size(), 4U);
-  EXPECT_EQ(fake.launches()[3].kernel, "b");
-  EXPECT_EQ(fake.launches()[3].stream, other);
-}
-
-TEST_F(CudaFakeDriver, NodesOfAGraphHaveTheirTypeAndPriority) {
-  const CUstream on = stream(-3);
-  const CUdeviceptr device = memory(8);
-  CUgraph graph = nullptr;
-  CUgraphExec own = nullptr;
-  CUgraphExec others = nullptr;
-  EXPECT_EQ(call().cuStreamBeginCapture(on, CUstreamCaptureMode::thread_local_only), CUresult::success);
-  EXPECT_EQ(launch(function("a"), on), CUresult::success);
-  EXPECT_EQ(call().cuMemsetD8Async(device, 1, 8, on), CUresult::success);
-  EXPECT_EQ(call().cuStreamEndCapture(on, &graph), CUresult::success);
-  std::size_t count = 0;
-  ASSERT_EQ(call().cuGraphGetNodes(graph, nullptr, &count), CUresult::success);
-  EXPECT_EQ(count, 2U);
-  std::array<CUgraphNode, 3> nodes = {nullptr, nullptr, reinterpret_cast<CUgraphNode>(std::uintptr_t{1})};
-  count = nodes.size();
-  ASSERT_EQ(call().cuGraphGetNodes(graph, nodes.data(), &count), CUresult::success);
-  EXPECT_EQ(count, 2U);
-  EXPECT_EQ(nodes[2], nullptr);
-  auto type = CUgraphNodeType::empty;
-  EXPECT_EQ(call().cuGraphNodeGetType(nodes[0], &type), CUresult::success);
-  EXPECT_EQ(type, CUgraphNodeType::kernel);
-  EXPECT_EQ(call().cuGraphNodeGetType(nodes[1], &type), CUresult::success);
-  EXPECT_EQ(type, CUgraphNodeType::memset);
-  CUlaunchAttributeValue value;
-  EXPECT_EQ(call().cuGraphKernelNodeGetAttribute(nodes[0], CUlaunchAttributeID::priority, &value), CUresult::success);
-  EXPECT_EQ(value.priority, -3);
-  EXPECT_EQ(call().cuGraphKernelNodeGetAttribute(nodes[1], CUlaunchAttributeID::priority, &value),
-            CUresult::invalid_value);
-
-  EXPECT_EQ(call().cuGraphInstantiateWithFlags(&own, graph, kGraphUseNodePriority), CUresult::success);
-  EXPECT_EQ(call().cuGraphInstantiateWithFlags(&others, graph, 0), CUresult::success);
-  const CUstream other = stream(-1);
-  EXPECT_EQ(call().cuGraphLaunch(own, other), CUresult::success);
-  EXPECT_EQ(call().cuGraphLaunch(others, other), CUresult::success);
-  ASSERT_EQ(fake.launches().size(), 2U);
-  EXPECT_EQ(fake.launches()[0].priority, -3);
-  EXPECT_EQ(fake.launches()[1].priority, -1);
 }
 
 TEST_F(CudaFakeDriver, StreamsAndContextsSayTheirFlags) {

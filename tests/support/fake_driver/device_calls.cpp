@@ -146,9 +146,12 @@ CUresult get_priority_range(int* least, int* greatest) {
 }
 
 CUresult synchronize_context() {
-  return in_wait("cuCtxSynchronize", [](const Model& model) {
-    return std::all_of(model.streams.items().begin(), model.streams.items().end(),
-                       [](const auto& stream) { return stream->waiting.empty(); });
+  const auto check = [](const Model&) { return CUresult::success; };
+  return in_wait("cuCtxSynchronize", check, [device = Model::current](const Model& model) {
+    const auto streams = model.all_streams();
+    return std::all_of(streams.begin(), streams.end(), [&](const auto& stream) {
+      return stream->waiting.empty() || device == nullptr || stream->device != device->device;
+    });
   });
 }
 

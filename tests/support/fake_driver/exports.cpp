@@ -11,6 +11,7 @@ const DriverCalls& fake_calls() {
     add_device_calls(made);
     add_memory_calls(made);
     add_stream_calls(made);
+    add_event_calls(made);
     add_kernel_calls(made);
     add_graph_calls(made);
     add_green_calls(made);
@@ -37,6 +38,7 @@ Found find_entry_point(const Settings& settings, std::string_view name, int vers
 Model& locked_model(std::unique_lock<std::mutex>& lock) {
   Model& model = Model::instance();
   lock = std::unique_lock(model.mutex);
+  model.catch_up();
   return model;
 }
 
@@ -87,6 +89,30 @@ void fake_cuda_launches(std::vector<rtgpu::cuda::FakeLaunch>& launches) {
 std::size_t fake_cuda_complete(rtgpu::cuda::CUstream stream, std::size_t most) {
   std::unique_lock<std::mutex> lock;
   return rtgpu::cuda::fake::locked_model(lock).complete(stream, most);
+}
+
+bool fake_cuda_advance_to(std::uint64_t time) {
+  std::unique_lock<std::mutex> lock;
+  return rtgpu::cuda::fake::locked_model(lock).advance_to(time);
+}
+
+std::uint64_t fake_cuda_now() {
+  std::unique_lock<std::mutex> lock;
+  return rtgpu::cuda::fake::locked_model(lock).timeline.now();
+}
+
+bool fake_cuda_next_event(std::uint64_t* time) {
+  std::unique_lock<std::mutex> lock;
+  const std::optional<std::uint64_t> next = rtgpu::cuda::fake::locked_model(lock).next_event();
+  *time = next.value_or(0);
+  return next.has_value();
+}
+
+std::size_t fake_cuda_calls(const char* name) {
+  std::unique_lock<std::mutex> lock;
+  const auto& calls = rtgpu::cuda::fake::locked_model(lock).calls;
+  const auto found = calls.find(std::string_view(name));
+  return found != calls.end() ? found->second : 0;
 }
 
 std::size_t fake_cuda_things_left() {

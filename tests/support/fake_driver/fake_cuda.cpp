@@ -1,5 +1,9 @@
 #include "tests/support/fake_driver/fake_cuda.h"
 
+#include "runtime/device/cuda/entry_points.h"
+
+#include <algorithm>
+#include <cstdint>
 #include <dlfcn.h>
 #include <memory>
 #include <stdexcept>
@@ -49,6 +53,29 @@ std::vector<FakeLaunch> FakeCuda::launches() const {
 
 std::size_t FakeCuda::complete(CUstream stream, std::size_t most) {
   return control<std::size_t(CUstream, std::size_t)>("fake_cuda_complete")(stream, most);
+}
+
+void FakeCuda::advance_to(std::chrono::nanoseconds time) {
+  if (time.count() < 0) throw std::invalid_argument("a time before 0");
+  const bool done = control<bool(std::uint64_t)>("fake_cuda_advance_to")(static_cast<std::uint64_t>(time.count()));
+  if (!done) throw std::logic_error("the fake CUDA driver's clock is not the test's: set clock=manual");
+}
+
+std::chrono::nanoseconds FakeCuda::now() const {
+  return std::chrono::nanoseconds(control<std::uint64_t()>("fake_cuda_now")());
+}
+
+std::optional<std::chrono::nanoseconds> FakeCuda::next_event() const {
+  std::uint64_t time = 0;
+  if (!control<bool(std::uint64_t*)>("fake_cuda_next_event")(&time)) return std::nullopt;
+  return std::chrono::nanoseconds(time);
+}
+
+std::size_t FakeCuda::calls(const std::string& name) const {
+  const bool is_known = std::any_of(kEntryPoints.begin(), kEntryPoints.end(),
+                                    [&](const EntryPoint& entry) { return name == entry.name; });
+  if (!is_known) throw std::invalid_argument(name);
+  return control<std::size_t(const char*)>("fake_cuda_calls")(name.c_str());
 }
 
 std::size_t FakeCuda::things_left() const {

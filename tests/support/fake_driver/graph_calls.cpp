@@ -1,25 +1,25 @@
 // Captures and graphs of the fake CUDA driver.
+#include "tests/support/fake_driver/capture.h"
 #include "tests/support/fake_driver/model.h"
 
 namespace rtgpu::cuda::fake {
 namespace {
 
-CUresult begin_capture(CUstream stream, CUstreamCaptureMode /*mode*/) {
+CUresult begin_capture(CUstream handle, CUstreamCaptureMode mode) {
   return in_call("cuStreamBeginCapture", Needs::context, [&](Model& model) {
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
+    const std::shared_ptr<CUstream_st> stream = model.streams.find(handle);
+    if (stream == nullptr) return CUresult::invalid_handle;
     if (stream->capture != nullptr) return CUresult::illegal_state;
-    stream->capture = std::make_unique<CUgraph_st>();
+    stream->capture = std::make_shared<Capture>(Capture{handle, mode, std::this_thread::get_id()});
     return CUresult::success;
   });
 }
 
-CUresult end_capture(CUstream stream, CUgraph* graph) {
+CUresult end_stream_capture(CUstream handle, CUgraph* graph) {
   return in_call("cuStreamEndCapture", Needs::context, [&](Model& model) {
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-    if (stream->capture == nullptr) return CUresult::illegal_state;
-    *graph = model.graphs.add(std::move(*stream->capture));
-    stream->capture.reset();
-    return CUresult::success;
+    const std::shared_ptr<CUstream_st> stream = model.streams.find(handle);
+    if (stream == nullptr) return CUresult::invalid_handle;
+    return end_capture(model, *stream, graph);
   });
 }
 
@@ -63,7 +63,7 @@ CUresult instantiate_graph(CUgraphExec* exec, CUgraph graph, unsigned long long 
     if ((flags & ~kGraphUseNodePriority) != 0) return CUresult::invalid_value;
     CUgraphExec_st made;
     for (const auto& node : graph->nodes) {
-      Operation& operation = made.operations.emplace_back(node->operation);
+      Operation& operation = made.nodes.emplace_back(*node).operation;
       if ((flags & kGraphUseNodePriority) != 0) operation.priority = node->priority;
     }
     *exec = model.graph_execs.add(std::move(made));
@@ -71,11 +71,34 @@ CUresult instantiate_graph(CUgraphExec* exec, CUgraph graph, unsigned long long 
   });
 }
 
-CUresult launch_graph(CUgraphExec exec, CUstream stream) {
+// Its nodes go on when those before them are done, and the stream when all are. One launch of it waits for another.
+void enqueue_graph(Model& model, CUgraphExec exec, CUstream stream) {
+  std::vector<OperationPtr> before;
+  if (stream->last != nullptr) before.push_back(stream->last);
+  if (exec->last != nullptr) before.push_back(exec->last);
+  std::vector<OperationPtr> nodes;
+  std::vector<OperationPtr> leaves;
+  for (const CUgraphNode_st& node : exec->nodes) {
+    std::vector<OperationPtr> after = node.after.empty() ? before : std::vector<OperationPtr>();
+    for (const std::size_t other : node.after) after.push_back(nodes[other]);
+    // The stream's last one is not to be waited for, but what `after` says.
+    stream->last = nullptr;
+    for (const OperationPtr& other : after) std::erase(leaves, other);
+    leaves.push_back(nodes.emplace_back(model.enqueue(stream, node.operation, std::move(after))));
+  }
+  if (leaves.size() > 1) leaves = {model.enqueue(stream, {}, leaves)};
+  if (!leaves.empty()) exec->last = leaves.front();
+  stream->last = exec->last;
+}
+
+CUresult launch_graph(CUgraphExec exec, CUstream handle) {
   return in_call("cuGraphLaunch", Needs::context, [&](Model& model) {
-    if (model.graph_execs.find(exec) == nullptr) return CUresult::invalid_handle;
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-    for (const Operation& operation : exec->operations) model.submit(stream, operation);
+    CUstream_st* const stream = model.find_stream(handle);
+    if (stream == nullptr || model.graph_execs.find(exec) == nullptr) return CUresult::invalid_handle;
+    if (stream->capture != nullptr) return CUresult::stream_capture_unsupported;  // no graphs in graphs here
+    if (exec->nodes.empty()) return CUresult::success;
+    enqueue_graph(model, exec, stream);
+    model.proceed();
     return CUresult::success;
   });
 }
@@ -96,7 +119,7 @@ CUresult destroy_graph(CUgraph graph) {
 
 void add_graph_calls(DriverCalls& calls) {
   calls.cuStreamBeginCapture = begin_capture;
-  calls.cuStreamEndCapture = end_capture;
+  calls.cuStreamEndCapture = end_stream_capture;
   calls.cuGraphGetNodes = get_nodes;
   calls.cuGraphNodeGetType = get_node_type;
   calls.cuGraphKernelNodeGetAttribute = get_node_attribute;

@@ -1,4 +1,4 @@
-// Green contexts of the fake CUDA driver: SMs are counted, not used.
+// Green contexts of the fake CUDA driver: it is said how many SMs each has, not which.
 #include "tests/support/fake_driver/model.h"
 
 namespace rtgpu::cuda::fake {
@@ -12,7 +12,7 @@ unsigned minimum_of(const Settings& settings) {
   return std::max(settings.sm_minimum, settings.sm_alignment);
 }
 
-CUdevResource sms_of(const Model& model, unsigned count) {
+CUdevResource some_sms(const Model& model, unsigned count) {
   CUdevResource resource;
   resource.type = CUdevResourceType::sm;
   resource.sm.smCount = count;
@@ -34,7 +34,7 @@ CUresult get_device_resource(CUdevice device, CUdevResource* resource, CUdevReso
   return in_call("cuDeviceGetDevResource", Needs::init, [&](Model& model) {
     if (!model.is_device(device)) return CUresult::invalid_device;
     if (type != CUdevResourceType::sm) return CUresult::invalid_resource_type;
-    *resource = sms_of(model, model.settings.sms);
+    *resource = some_sms(model, model.settings.sms);
     return CUresult::success;
   });
 }
@@ -44,6 +44,7 @@ CUresult split_sms(CUdevResource* groups, unsigned* group_count, const CUdevReso
                    unsigned flags, unsigned minimum) {
   return in_call("cuDevSmResourceSplitByCount", Needs::init, [&](Model& model) {
     if (input->type != CUdevResourceType::sm) return CUresult::invalid_resource_type;
+    if (model.settings.split != CUresult::success) return model.settings.split;
     if (input->internal[kSplit] != 0) return CUresult::invalid_resource_configuration;
     const bool is_free = flags == kSmSplitIgnoreCoscheduling;
     const unsigned unit = is_free ? std::min(2U, model.settings.sm_alignment) : model.settings.sm_alignment;
@@ -53,11 +54,13 @@ CUresult split_sms(CUdevResource* groups, unsigned* group_count, const CUdevReso
     if (room == 0) return CUresult::invalid_resource_configuration;
     *group_count = groups != nullptr ? std::min(*group_count, room) : room;
     if (groups == nullptr) return CUresult::success;
-    CUdevResource group = sms_of(model, size);
+    CUdevResource group = some_sms(model, size);
     group.internal[kSplit] = ++model.splits;
     std::fill_n(groups, *group_count, group);
     if (remaining == nullptr) return CUresult::success;
-    *remaining = sms_of(model, input->sm.smCount - *group_count * size);
+    const unsigned rest = input->sm.smCount - *group_count * size;
+    const unsigned lost = model.settings.sm_remainder_lost ? std::min(rest, model.settings.sm_alignment) : 0;
+    *remaining = some_sms(model, rest - lost);
     remaining->internal[kSplit] = group.internal[kSplit];
     remaining->internal[kRemainder] = 1;
     return CUresult::success;
@@ -73,7 +76,7 @@ CUresult describe_resources(CUdevResourceDesc* description, CUdevResource* resou
       sms += resources[at].sm.smCount;
     }
     if (sms == 0 || !go_together(model, resources, count)) return CUresult::invalid_resource_configuration;
-    *description = model.descriptions.add({sms_of(model, sms)});
+    *description = model.descriptions.add({some_sms(model, sms)});
     return CUresult::success;
   });
 }
@@ -87,7 +90,7 @@ CUresult create_green(CUgreenCtx* context, CUdevResourceDesc description, CUdevi
     if (model.green_contexts.items().size() >= model.settings.green_contexts) return CUresult::out_of_memory;
     CUdevResource sms = description->sms;
     sms.sm.smCount -= std::min(sms.sm.smCount, model.settings.sm_kept);
-    *context = model.green_contexts.add({sms, model.contexts.add({device, 0})});
+    *context = model.green_contexts.add({sms, model.contexts.add({device, 0}), ++model.partitions});
     return CUresult::success;
   });
 }
@@ -124,6 +127,8 @@ CUresult create_green_stream(CUstream* stream, CUgreenCtx context, unsigned flag
     if (model.green_contexts.find(context) == nullptr) return CUresult::invalid_context;
     if (flags != kStreamNonBlocking) return CUresult::invalid_value;
     CUstream_st made;
+    made.device = context->context->device;
+    made.partition = context->number;
     made.flags = flags;
     made.priority = model.clamp_priority(priority);
     made.green = context;

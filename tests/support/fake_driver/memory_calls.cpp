@@ -48,45 +48,75 @@ CUresult release_host(void* address) {
   });
 }
 
-// Either address may be that of device memory, which must be there when the copy is submitted and when it is done.
-CUresult submit_copy(Model& model, std::byte* to, const std::byte* from, std::size_t bytes, CUstream stream) {
-  if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-  if (to == nullptr || from == nullptr) return CUresult::invalid_value;
+// One end of a copy. Device memory must be there when the copy is submitted, and when it is done.
+struct Side {
+  std::byte* host = nullptr;
+  CUdeviceptr device = 0;
+  std::byte* at(Model& model, std::size_t bytes) const {
+    return host != nullptr ? host : model.memory_at(device, bytes);
+  }
+};
+
+Side on_host(const void* address) {
+  return {const_cast<std::byte*>(static_cast<const std::byte*>(address))};  // NOLINT: also what is only read
+}
+Side on_device(CUdeviceptr address) {
+  return {nullptr, address};
+}
+
+CUresult submit_copy(Model& model, Uses engine, Side to, Side from, std::size_t bytes, CUstream handle) {
+  CUstream_st* const stream = model.find_stream(handle);
+  if (stream == nullptr) return CUresult::invalid_handle;
+  if (to.at(model, bytes) == nullptr || from.at(model, bytes) == nullptr) return CUresult::invalid_value;
   Operation copy;
   copy.type = CUgraphNodeType::memcpy;
-  copy.run = [=](Model& /*model*/, CUstream /*stream*/, int /*priority*/) { std::memmove(to, from, bytes); };
-  model.submit(stream, copy);
-  return CUresult::success;
+  copy.uses = engine;
+  copy.bytes = bytes;
+  copy.end = [=](Model& at, const Operation&) {
+    std::byte* target = to.at(at, bytes);
+    const std::byte* source = from.at(at, bytes);
+    if (target == nullptr || source == nullptr)
+      at.settings.fault = CUresult::illegal_address;
+    else
+      std::memmove(target, source, bytes);
+  };
+  return model.submit(stream, std::move(copy));
 }
 
 CUresult copy_to_device(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   return in_call("cuMemcpyHtoDAsync", Needs::context, [&](Model& model) {
-    return submit_copy(model, model.memory_at(to, bytes), static_cast<const std::byte*>(from), bytes, stream);
+    return submit_copy(model, Uses::engine_to_device, on_device(to), on_host(from), bytes, stream);
   });
 }
 
 CUresult copy_to_host(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return in_call("cuMemcpyDtoHAsync", Needs::context, [&](Model& model) {
-    return submit_copy(model, static_cast<std::byte*>(to), model.memory_at(from, bytes), bytes, stream);
+    return submit_copy(model, Uses::engine_to_host, on_host(to), on_device(from), bytes, stream);
   });
 }
 
 CUresult copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return in_call("cuMemcpyDtoDAsync", Needs::context, [&](Model& model) {
-    return submit_copy(model, model.memory_at(to, bytes), model.memory_at(from, bytes), bytes, stream);
+    return submit_copy(model, Uses::engine_to_device, on_device(to), on_device(from), bytes, stream);
   });
 }
 
-CUresult fill(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream stream) {
+// Takes its turn on the SMs, and no time.
+CUresult fill(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream handle) {
   return in_call("cuMemsetD8Async", Needs::context, [&](Model& model) {
-    std::byte* start = model.memory_at(to, bytes);
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-    if (start == nullptr) return CUresult::invalid_value;
+    CUstream_st* const stream = model.find_stream(handle);
+    if (stream == nullptr) return CUresult::invalid_handle;
+    if (model.memory_at(to, bytes) == nullptr) return CUresult::invalid_value;
     Operation operation;
     operation.type = CUgraphNodeType::memset;
-    operation.run = [=](Model& /*model*/, CUstream /*stream*/, int /*priority*/) { std::memset(start, value, bytes); };
-    model.submit(stream, operation);
-    return CUresult::success;
+    operation.uses = Uses::sms;
+    operation.end = [=](Model& at, const Operation&) {
+      if (std::byte* start = at.memory_at(to, bytes); start != nullptr)
+        std::memset(start, value, bytes);
+      else
+        at.settings.fault = CUresult::illegal_address;
+    };
+    return model.submit(stream, std::move(operation));
   });
 }
 

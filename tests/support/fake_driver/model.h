@@ -3,14 +3,15 @@
 
 #include "runtime/device/cuda/driver_api.h"
 #include "tests/support/fake_driver/fake_cuda.h"
+#include "tests/support/fake_driver/handles.h"
+#include "tests/support/fake_driver/operation.h"
 #include "tests/support/fake_driver/settings.h"
+#include "tests/support/fake_driver/timeline.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,89 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace rtgpu::cuda {
-
-namespace fake {
-
-class Model;
-
-// One step of a stream. It waits while it is not ready, and is told on which stream it is and at which priority it
-// runs.
-struct Operation {
-  CUgraphNodeType type = CUgraphNodeType::empty;
-  std::function<bool()> ready = [] { return true; };
-  std::function<void(Model&, CUstream, int priority)> run = [](Model&, CUstream, int) {};
-  std::optional<int> priority{};  // of its own; otherwise the stream's
-};
-
-}  // namespace fake
-
-// What the handles point to.
-
-struct CUctx_st {
-  CUdevice device = 0;
-  int retained = 0;  // of a primary context
-};
-struct CUgraphNode_st {
-  fake::Operation operation;
-  int priority = 0;  // of the stream that it was captured on
-};
-struct CUgraph_st {
-  std::vector<std::shared_ptr<CUgraphNode_st>> nodes;
-};
-struct CUgraphExec_st {
-  std::vector<fake::Operation> operations;
-};
-struct CUstream_st {
-  unsigned flags = 0;
-  int priority = 0;
-  CUgreenCtx green = nullptr;  // that it was created in
-  bool is_orphan = false;      // that context is destroyed
-  std::deque<fake::Operation> waiting;
-  std::unique_ptr<CUgraph_st> capture;  // while it is captured
-};
-struct CUevent_st {
-  bool timed = true;
-  std::uint64_t recorded = 0;  // how often
-  std::uint64_t reached = 0;   // which of these the stream has come to
-  std::uint64_t at = 0;
-  bool is_complete() const { return reached == recorded; }
-};
-struct CUmod_st {};
-struct CUfunc_st {
-  CUmodule module = nullptr;
-  std::string name;
-};
-struct CUdevResourceDesc_st {
-  CUdevResource sms;
-};
-struct CUgreenCtx_st {
-  CUdevResource sms;
-  CUcontext context = nullptr;
-};
-
-namespace fake {
-
-template <class T>
-class Handles {
- public:
-  T* add(T item) { return items_.emplace_back(std::make_shared<T>(std::move(item))).get(); }
-  std::shared_ptr<T> find(const T* handle) const {
-    const auto at = std::find_if(items_.begin(), items_.end(), [&](const auto& item) { return item.get() == handle; });
-    return at != items_.end() ? *at : nullptr;
-  }
-  bool remove(const T* handle) {
-    return std::erase_if(items_, [&](const auto& item) { return item.get() == handle; }) != 0;
-  }
-  template <class Condition>
-  void remove_if(Condition condition) {
-    std::erase_if(items_, [&](const auto& item) { return condition(*item); });
-  }
-  const std::vector<std::shared_ptr<T>>& items() const { return items_; }
-
- private:
-  std::vector<std::shared_ptr<T>> items_;
-};
+namespace rtgpu::cuda::fake {
 
 struct Allocation {
   CUdevice device = 0;
@@ -121,28 +40,58 @@ class Model {
 
   void reset();
   bool configure(std::string_view setting);
-  // What a call has to answer before it does anything; success: it goes on.
+  // What a call has to answer before it does anything; success: it goes on. Counts it.
   CUresult refuses(std::string_view call, Needs needs);
+  bool is_lost() const { return settings.fault != CUresult::success; }
   bool is_device(CUdevice device) const { return device >= 0 && device < settings.devices; }
+  int clamp_priority(int priority) const;
+
+  // A stream that is not there, or one of the default ones unless the settings allow it: null.
+  CUstream find_stream(CUstream handle);
+  // With those that are destroyed but have work.
+  std::vector<std::shared_ptr<CUstream_st>> all_streams() const;
+  bool destroy_stream(CUstream stream);
   CUgraphNode find_node(CUgraphNode handle) const;
-  int clamp_priority(int priority) const { return std::clamp(priority, 1 - settings.levels, 0); }
+  const CUgreenCtx_st* current_green() const;
+  // Those that a kernel of the stream may use: those of its green context, or what these leave, but at least one.
+  unsigned sms_of(const CUstream_st& stream) const;
+  bool is_complete(const CUevent_st& event) const;
+
   // The host's address of `bytes` of device memory; none: they are not all in one allocation.
   std::byte* memory_at(CUdeviceptr address, std::size_t bytes);
   std::size_t used_memory(CUdevice device) const;
 
-  void submit(CUstream stream, const Operation& operation);
+  // Adds it to the stream, or to what is captured there.
+  CUresult submit(CUstream stream, Operation operation);
+  // The first adds it to the stream after other operations; the second then lets work go on.
+  OperationPtr enqueue(CUstream stream, Operation operation, std::vector<OperationPtr> after);
+  void proceed();
+  void begin(Operation& operation);
+  void finish(const OperationPtr& operation);
+
   std::size_t complete(CUstream stream, std::size_t most);
   void complete_all();
-  void run_kernel(const FakeLaunch& launch, const std::vector<std::vector<std::byte>>& parameters);
   std::size_t things_left() const;
+
+  // Does what is due by now. Every call begins with it.
+  void catch_up();
+  bool advance_to(std::uint64_t time);
+  // When the next thing ends, or is seen to have ended.
+  std::optional<std::uint64_t> next_event() const;
+  // Until something may have changed. With the clock of a test, time goes on to the next event.
+  void wait(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex;
   std::condition_variable changed;
   Settings settings;
+  Timeline timeline;
   bool initialised = false;
-  std::uint64_t clock = 0;  // goes on by one with each operation
+  std::uint64_t submitted = 0;  // how many operations
+  std::uint64_t partitions = 0;
   Handles<CUctx_st> contexts;
   Handles<CUstream_st> streams;
+  std::vector<std::shared_ptr<CUstream_st>>
+      hidden_streams;  // destroyed, with work; and those that are there by default
   Handles<CUevent_st> events;
   Handles<CUmod_st> modules;
   Handles<CUfunc_st> functions;
@@ -157,6 +106,11 @@ class Model {
   std::map<void*, std::vector<std::byte>> host_memory;
   std::map<std::string, FakeKernel, std::less<>> kernels;
   std::vector<FakeLaunch> launches;
+  std::map<std::string, std::size_t, std::less<>> calls;
+
+ private:
+  bool change_clock(Clock before);
+  CUresult planned_result(std::string_view call);
 };
 
 // The frame of an entry point: the lock, the errors that were asked for, and then `body(model)`.
@@ -164,18 +118,21 @@ template <class Body>
 CUresult in_call(std::string_view name, Needs needs, Body body) {
   Model& model = Model::instance();
   const std::unique_lock lock(model.mutex);
+  model.catch_up();
   const CUresult refused = model.refuses(name, needs);
   return refused != CUresult::success ? refused : body(model);
 }
 
-// The same for one that waits until `done(model)`, or until the device is lost.
-template <class Done>
-CUresult in_wait(std::string_view name, Done done) {
+// The same for one that waits: `check(model)`, and then until `done(model)`, or until the device is lost.
+template <class Check, class Done>
+CUresult in_wait(std::string_view name, Check check, Done done) {
   Model& model = Model::instance();
   std::unique_lock lock(model.mutex);
-  const CUresult refused = model.refuses(name, Needs::context);
+  model.catch_up();
+  CUresult refused = model.refuses(name, Needs::context);
+  if (refused == CUresult::success) refused = check(model);
   if (refused != CUresult::success) return refused;
-  model.changed.wait(lock, [&] { return model.settings.fault != CUresult::success || done(model); });
+  while (!model.is_lost() && !done(model)) model.wait(lock);
   return model.settings.fault;
 }
 
@@ -183,9 +140,9 @@ CUresult in_wait(std::string_view name, Done done) {
 void add_device_calls(DriverCalls& calls);
 void add_memory_calls(DriverCalls& calls);
 void add_stream_calls(DriverCalls& calls);
+void add_event_calls(DriverCalls& calls);
 void add_kernel_calls(DriverCalls& calls);
 void add_graph_calls(DriverCalls& calls);
 void add_green_calls(DriverCalls& calls);
 
-}  // namespace fake
-}  // namespace rtgpu::cuda
+}  // namespace rtgpu::cuda::fake

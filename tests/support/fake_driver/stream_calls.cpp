@@ -1,4 +1,5 @@
-// Streams and events of the fake CUDA driver.
+// Streams of the fake CUDA driver.
+#include "tests/support/fake_driver/capture.h"
 #include "tests/support/fake_driver/model.h"
 
 namespace rtgpu::cuda::fake {
@@ -7,7 +8,10 @@ namespace {
 CUresult create_stream(CUstream* stream, unsigned flags, int priority) {
   return in_call("cuStreamCreateWithPriority", Needs::context, [&](Model& model) {
     if (flags > kStreamNonBlocking) return CUresult::invalid_value;
+    const CUgreenCtx_st* green = model.current_green();
     CUstream_st made;
+    made.device = Model::current->device;
+    made.partition = green != nullptr ? green->number : 0;
     made.flags = flags;
     made.priority = model.clamp_priority(priority);
     *stream = model.streams.add(std::move(made));
@@ -15,105 +19,66 @@ CUresult create_stream(CUstream* stream, unsigned flags, int priority) {
   });
 }
 
-CUresult get_priority(CUstream stream, int* priority) {
+CUresult get_priority(CUstream handle, int* priority) {
   return in_call("cuStreamGetPriority", Needs::context, [&](Model& model) {
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
+    CUstream_st* const stream = model.find_stream(handle);
+    if (stream == nullptr) return CUresult::invalid_handle;
     *priority = stream->priority;
     return CUresult::success;
   });
 }
 
-CUresult get_flags(CUstream stream, unsigned* flags) {
+CUresult get_flags(CUstream handle, unsigned* flags) {
   return in_call("cuStreamGetFlags", Needs::context, [&](Model& model) {
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
+    CUstream_st* const stream = model.find_stream(handle);
+    if (stream == nullptr) return CUresult::invalid_handle;
     *flags = stream->flags;
     return CUresult::success;
   });
 }
 
-// Work that is held is dropped, unlike on a device.
 CUresult destroy_stream(CUstream stream) {
   return in_call("cuStreamDestroy", Needs::context, [&](Model& model) {
     if (model.streams.find(stream) != nullptr && stream->is_orphan) return CUresult::context_is_destroyed;
-    return model.streams.remove(stream) ? CUresult::success : CUresult::invalid_handle;
+    return model.destroy_stream(stream) ? CUresult::success : CUresult::invalid_handle;
   });
 }
 
-CUresult query_stream(CUstream stream) {
+CUresult query_stream(CUstream handle) {
   return in_call("cuStreamQuery", Needs::context, [&](Model& model) {
-    if (model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
+    CUstream_st* const stream = model.find_stream(handle);
+    if (stream == nullptr) return CUresult::invalid_handle;
+    if (stream->capture != nullptr) return CUresult::stream_capture_unsupported;
     return stream->waiting.empty() ? CUresult::success : CUresult::not_ready;
   });
 }
 
-CUresult synchronize_stream(CUstream stream) {
-  return in_wait("cuStreamSynchronize",
-                 [&](const Model& model) { return model.streams.find(stream) == nullptr || stream->waiting.empty(); });
+CUresult synchronize_stream(CUstream handle) {
+  std::shared_ptr<CUstream_st> kept;
+  const auto find = [&](Model& model) {
+    CUstream_st* const stream = model.find_stream(handle);
+    if (stream == nullptr) return CUresult::invalid_handle;
+    if (stream->capture != nullptr) return CUresult::stream_capture_unsupported;
+    for (const auto& one : model.all_streams()) {
+      if (one.get() == stream) kept = one;
+    }
+    return CUresult::success;
+  };
+  return in_wait("cuStreamSynchronize", find, [&](const Model&) { return kept->waiting.empty(); });
 }
 
-CUresult wait_for_event(CUstream stream, CUevent handle, unsigned flags) {
+CUresult wait_for_event(CUstream handle, CUevent event, unsigned flags) {
   return in_call("cuStreamWaitEvent", Needs::context, [&](Model& model) {
-    const std::shared_ptr<CUevent_st> event = model.events.find(handle);
-    if (event == nullptr || model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
+    CUstream_st* const stream = model.find_stream(handle);
+    if (stream == nullptr || model.events.find(event) == nullptr) return CUresult::invalid_handle;
     if (flags != 0) return CUresult::invalid_value;
-    if (stream->capture != nullptr) return CUresult::stream_capture_unsupported;
-    Operation wait;
-    wait.ready = [event, record = event->recorded] { return event->reached >= record; };
-    model.submit(stream, wait);
+    if (stream->capture != nullptr || event->is_captured) return capture_wait(*stream, *event);
+    if (event->record == nullptr) return CUresult::success;
+    std::vector<OperationPtr> after = {event->record};
+    if (stream->last != nullptr) after.push_back(stream->last);
+    model.enqueue(stream, {CUgraphNodeType::wait_event}, std::move(after));
+    model.proceed();
     return CUresult::success;
-  });
-}
-
-CUresult create_event(CUevent* event, unsigned flags) {
-  return in_call("cuEventCreate", Needs::context, [&](Model& model) {
-    if (flags > (kEventBlockingSync | kEventDisableTiming)) return CUresult::invalid_value;
-    *event = model.events.add({(flags & kEventDisableTiming) == 0});
-    return CUresult::success;
-  });
-}
-
-CUresult record_event(CUevent handle, CUstream stream) {
-  return in_call("cuEventRecord", Needs::context, [&](Model& model) {
-    const std::shared_ptr<CUevent_st> event = model.events.find(handle);
-    if (event == nullptr || model.streams.find(stream) == nullptr) return CUresult::invalid_handle;
-    if (stream->capture != nullptr) return CUresult::stream_capture_unsupported;
-    Operation record;
-    record.run = [event, number = ++event->recorded](const Model& at, CUstream /*stream*/, int /*priority*/) {
-      event->reached = std::max(event->reached, number);
-      event->at = at.clock;
-    };
-    model.submit(stream, record);
-    return CUresult::success;
-  });
-}
-
-CUresult query_event(CUevent event) {
-  return in_call("cuEventQuery", Needs::context, [&](Model& model) {
-    if (model.events.find(event) == nullptr) return CUresult::invalid_handle;
-    return event->is_complete() ? CUresult::success : CUresult::not_ready;
-  });
-}
-
-CUresult synchronize_event(CUevent event) {
-  return in_wait("cuEventSynchronize",
-                 [&](const Model& model) { return model.events.find(event) == nullptr || event->is_complete(); });
-}
-
-// An operation takes a millisecond.
-CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
-  return in_call("cuEventElapsedTime", Needs::context, [&](Model& model) {
-    if (model.events.find(start) == nullptr || model.events.find(end) == nullptr) return CUresult::invalid_handle;
-    if (!start->timed || !end->timed) return CUresult::invalid_handle;
-    if (start->recorded == 0 || end->recorded == 0) return CUresult::invalid_handle;
-    if (!start->is_complete() || !end->is_complete()) return CUresult::not_ready;
-    *milliseconds = static_cast<float>(end->at) - static_cast<float>(start->at);
-    return CUresult::success;
-  });
-}
-
-CUresult destroy_event(CUevent event) {
-  return in_call("cuEventDestroy", Needs::context, [&](Model& model) {
-    return model.events.remove(event) ? CUresult::success : CUresult::invalid_handle;
   });
 }
 
@@ -127,12 +92,6 @@ void add_stream_calls(DriverCalls& calls) {
   calls.cuStreamQuery = query_stream;
   calls.cuStreamSynchronize = synchronize_stream;
   calls.cuStreamWaitEvent = wait_for_event;
-  calls.cuEventCreate = create_event;
-  calls.cuEventRecord = record_event;
-  calls.cuEventQuery = query_event;
-  calls.cuEventSynchronize = synchronize_event;
-  calls.cuEventElapsedTime = elapsed_time;
-  calls.cuEventDestroy = destroy_event;
 }
 
 }  // namespace rtgpu::cuda::fake

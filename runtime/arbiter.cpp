@@ -140,7 +140,6 @@ void Arbiter::await_busily(TaskState& state, TraceRing& trace) {
   }
 }
 
-// What the device has to tell, on a thread other than serve()'s.
 void Arbiter::look_at_device(TraceRing& trace) {
   Wakes wakes;
   {

@@ -67,6 +67,8 @@ class Arbiter final : public DeviceListener {
   void cancel(const JobPlace& place, TraceRing& trace);
   // Copies, and waits for the end of the copy.
   GpuStatus copy(const JobPlace& place, CopyRequest request, TraceRing& trace);
+  // What the device has to tell, at once.
+  void look_at_device(TraceRing& trace);
   // When the task was last told of a grant, or of the end of its work or copy. For the task's own thread, after it has
   // waited.
   Duration told_at(TaskId task) const { return tasks_[task].told_at; }
@@ -131,7 +133,6 @@ class Arbiter final : public DeviceListener {
   void tell(TaskId task, News news, Duration now);
   void wake(const Wakes& wakes);
   void note_device_latency(Duration due, Duration woke);
-  void look_at_device(TraceRing& trace);
   void await_busily(TaskState& state, TraceRing& trace);
   void handle(const DeviceEvent& event, Duration now, TraceRing& trace, Wakes& wakes);
   void work_ended(TaskId task, bool failed, Duration now, TraceRing& trace, Wakes& wakes);

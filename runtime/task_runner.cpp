@@ -274,6 +274,7 @@ GpuStatus TaskRunner::enter(std::string_view name) {
   const Duration asked = context_->machine.now();
   const GpuStatus status = context_->arbiter.enter(place(), call_time(JobPart::enter), until, *trace_);
   inside_ = status == GpuStatus::ok;
+  if (inside_) context_->device.begin_launching(context_->machine.now());
   if (!inside_) range_.reset();
   if (status == GpuStatus::aborted) {  // at its deadline, which counts as late
     deadline_seen_ = true;
@@ -325,6 +326,7 @@ GpuStatus TaskRunner::run_work(const GpuSegment* declared) {
   if (!has_work) return GpuStatus::ok;
   const StreamId stream = context_->streams[id_];
   const GpuStatus launched = context_->device.launch(stream, batch_, context_->machine.now());
+  if (launched == GpuStatus::device_lost) context_->arbiter.look_at_device(*trace_);
   if (launched != GpuStatus::ok) return launched;
   const GpuStatus submitted = context_->arbiter.submit(place(), batch_, *trace_);
   if (submitted != GpuStatus::ok) return submitted;

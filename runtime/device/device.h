@@ -158,6 +158,8 @@ class Device {
   virtual void enter_thread() {}
   // Whether the device can be used from here, asked at the start of each segment.
   virtual GpuStatus usable() const { return GpuStatus::ok; }
+  // The task's code may launch into its stream from now on.
+  virtual void begin_launching(Duration /*now*/) {}
   // By the task's thread, before submit(): launches what can be launched already. Not ok: there is nothing to submit.
   virtual GpuStatus launch(StreamId /*stream*/, const WorkBatch& /*batch*/, Duration /*now*/) { return GpuStatus::ok; }
   // Looks what has ended, and launches what was decided. By the thread that calls advance(), before that. Only of

@@ -77,16 +77,16 @@ class SliceLauncher {
   static SliceLauncher of(Work& work) {
     SliceLauncher launcher;
     launcher.work_ = &work;
-    launcher.call_ = [](void* function, const Stream& stream, const Slice& slice) {
-      (*static_cast<Work*>(function))(stream, slice);
+    launcher.call_ = [](const void* function, const Stream& stream, const Slice& slice) {
+      (*const_cast<Work*>(static_cast<const Work*>(function)))(stream, slice);
     };
     return launcher;
   }
   void operator()(const Stream& stream, const Slice& slice) const { call_(work_, stream, slice); }
 
  private:
-  void* work_ = nullptr;
-  void (*call_)(void*, const Stream&, const Slice&) = nullptr;
+  const void* work_ = nullptr;
+  void (*call_)(const void*, const Stream&, const Slice&) = nullptr;
 };
 
 // A grid whose slices are launched one by one, each when the one before has ended and the policy lets it go on.

@@ -44,6 +44,7 @@ CUresult CopyQueue::attend(Duration now) {
   Stage stage = stage_at(now);
   if (stage == Stage::in_flight) {
     const CUresult result = driver_->cuEventQuery(end_.get());
+    was_looked_at_ = true;
     if (result == CUresult::not_ready) return CUresult::success;
     if (result != CUresult::success) return result;
     stage = go_on();
@@ -56,6 +57,7 @@ CUresult CopyQueue::attend(Duration now) {
   if (started == CUresult::success) {
     stage_ = Stage::in_flight;
     since_ = now;
+    was_looked_at_ = false;
   } else {
     end(true);
   }
@@ -93,7 +95,8 @@ void CopyQueue::tell(DeviceEvents& events, int engine, Duration now) {
 
 Duration CopyQueue::next_event() const {
   const std::lock_guard guard(lock_);
-  if (!is_told_ || stage_ == Stage::ended || stage_ == Stage::ready) return {};
+  const bool is_new = stage_ == Stage::in_flight && !was_looked_at_;
+  if (!is_told_ || stage_ == Stage::ended || stage_ == Stage::ready || is_new) return {};
   return stage_ == Stage::passes_time ? since_ + request_.time : Duration::infinite();
 }
 

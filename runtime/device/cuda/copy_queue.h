@@ -8,6 +8,7 @@
 #include "runtime/device/device.h"
 #include "runtime/machine/priority_lock.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -67,7 +68,8 @@ class CopyQueue {
   StreamId stream_ = kNoStream;
   CopyRequest request_;  // what is left of it
   Duration since_;
-  bool is_told_ = true;  // of its beginning
+  std::atomic<bool> was_looked_at_ = false;  // since its part began
+  bool is_told_ = true;                      // of its beginning
   bool has_failed_ = false;
 };
 

@@ -93,15 +93,12 @@ CudaDevice::~CudaDevice() {
     forget();
     return;
   }
-  CUcontext before = nullptr;
-  driver_->cuCtxGetCurrent(&before);
-  context_.enter();
+  const InContext inside(context_);
   streams_.clear();
   partitions_.reset();
   copies_.clear();
   memory_.clear();
   spend_.reset();
-  driver_->cuCtxSetCurrent(before);
 }
 
 void CudaDevice::forget() {
@@ -113,10 +110,9 @@ void CudaDevice::forget() {
   context_.forget();
 }
 
-// On the thread that sets up, whose own context is the same afterwards: with the CUDA runtime API that is the primary
-// context anyway.
 Errors CudaDevice::set_up() {
-  if (!context_.enter()) return {failed("cuCtxSetCurrent", CUresult::invalid_context)};
+  const InContext inside(context_);
+  if (!inside.ok()) return {failed("cuCtxSetCurrent", CUresult::invalid_context)};
   Result<SpendKernel> spend = SpendKernel::load(driver_);
   if (!spend) return spend.errors();
   spend_ = std::move(*spend);
@@ -159,7 +155,8 @@ Error CudaDevice::failed(const char* call, CUresult result) const {
 }
 
 Result<StreamId> CudaDevice::add_stream(const StreamSetup& setup) {
-  if (!context_.enter()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
+  const InContext inside(context_);
+  if (!inside.ok()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
   if (setup.level < 0 || setup.level >= properties_.stream_levels) {
     return Error{ErrorCode::limit, Place{}, fmt::format("stream level {}", setup.level),
                  fmt::format("0 to {}: {} has {} levels", properties_.stream_levels - 1, properties_.name,
@@ -196,7 +193,8 @@ Result<HandleOf<CUstream>> CudaDevice::make_stream_on(std::optional<PartitionId>
 }
 
 Result<std::vector<Partition>> CudaDevice::add_partitions(std::span<const int> sms) {
-  if (!context_.enter()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
+  const InContext inside(context_);
+  if (!inside.ok()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
   if (partitions_ || !streams_.empty()) {
     return Error{ErrorCode::conflict, Place{}, "further SM partitions", "all at once, before the first stream", {}};
   }
@@ -212,7 +210,8 @@ Result<std::vector<Partition>> CudaDevice::add_partitions(std::span<const int> s
 // An address of the device, not to be used by the host.
 Result<std::span<std::byte>> CudaDevice::reserve(std::int64_t bytes) {
   if (bytes == 0) return std::span<std::byte>();
-  if (!context_.enter()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
+  const InContext inside(context_);
+  if (!inside.ok()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
   CUdeviceptr address = 0;
   const CUresult result = driver_->cuMemAlloc(&address, static_cast<std::size_t>(bytes));
   if (result != CUresult::success) {
@@ -234,6 +233,7 @@ void CudaDevice::start(Machine& /*machine*/, DeviceListener& /*listener*/, Bound
   wants_boundary_ = false;
   is_loss_told_ = false;
   looked_ = {};
+  if (options_.clock != nullptr) options_.clock->start();
   for (const auto& state : streams_) state->stage = Stage::idle;
   for (const auto& queue : copies_) queue->reset(streams_.size());
 }
@@ -246,7 +246,9 @@ void CudaDevice::stop() {
 
 std::vector<std::string> CudaDevice::notes() const {
   std::vector<std::string> notes = notes_;
-  if (is_lost_.load(std::memory_order_acquire)) notes.push_back("the device was lost: " + describe(loss_));
+  if (is_lost_.load(std::memory_order_acquire)) {
+    notes.push_back("the device was lost: " + (loss_ == CUresult::timeout ? "its work did not end" : describe(loss_)));
+  }
   return notes;
 }
 
@@ -263,6 +265,10 @@ GpuStatus CudaDevice::usable() const {
   return is_lost_.load(std::memory_order_acquire) ? GpuStatus::device_lost : GpuStatus::ok;
 }
 
+void CudaDevice::begin_launching(Duration now) {
+  reach(now);
+}
+
 GpuStatus CudaDevice::launch(StreamId stream, const WorkBatch& batch, Duration now) {
   reach(now);
   StreamWork& work = streams_[stream]->work;
@@ -275,6 +281,7 @@ void CudaDevice::submit(StreamId stream, const WorkBatch& /*batch*/, Duration no
   const std::lock_guard guard(lock_);
   streams_[stream]->stage = Stage::in_flight;
   streams_[stream]->since = now;
+  streams_[stream]->was_looked_at = false;
 }
 
 void CudaDevice::attend(Duration now) {
@@ -304,13 +311,13 @@ void CudaDevice::look_at(StreamId stream) {
     if (state.stage != Stage::in_flight) return;
   }
   const CUresult result = state.work.query();
-  if (result == CUresult::not_ready) return;
-  if (result != CUresult::success) {
+  if (result != CUresult::success && result != CUresult::not_ready) {
     lose(result);
     return;
   }
   const std::lock_guard guard(lock_);
-  if (state.stage == Stage::in_flight) state.stage = Stage::ended;
+  state.was_looked_at = true;
+  if (result == CUresult::success && state.stage == Stage::in_flight) state.stage = Stage::ended;
 }
 
 void CudaDevice::launch_next(StreamId stream, Duration now) {
@@ -324,6 +331,7 @@ void CudaDevice::launch_next(StreamId stream, Duration now) {
   const std::lock_guard guard(lock_);
   state.stage = Stage::in_flight;
   state.since = now;
+  state.was_looked_at = false;
 }
 
 void CudaDevice::attend_copies(Duration now) {
@@ -387,8 +395,15 @@ Duration CudaDevice::next_event(Duration now) {
     if (stage == Stage::ended || (stage == Stage::between && may_go_on(stream))) return now;
   }
   if (has_to_tell_boundary()) return now;
-  next = std::min(next, options_.clock != nullptr ? options_.clock->next_end() : next_look(now));
+  next = std::min(next, options_.clock != nullptr ? next_end(now) : next_look(now));
   return std::max(next, now);
+}
+
+// What takes no time has no end that is to come.
+Duration CudaDevice::next_end(Duration now) const {
+  const bool is_new = std::ranges::any_of(
+      streams_, [](const auto& state) { return state->stage == Stage::in_flight && !state->was_looked_at; });
+  return is_new ? now : options_.clock->next_end();
 }
 
 Duration CudaDevice::next_look(Duration now) const {

@@ -51,6 +51,7 @@ class CudaDevice final : public Device {
 
   void enter_thread() override;
   GpuStatus usable() const override;
+  void begin_launching(Duration now) override;
   GpuStatus launch(StreamId stream, const WorkBatch& batch, Duration now) override;
   void attend(Duration now) override;
   bool look(StreamId stream, Duration now) override;
@@ -80,7 +81,8 @@ class CudaDevice final : public Device {
     StreamWork work;
     SmShare share;
     Stage stage = Stage::idle;
-    Duration since;         // in flight
+    Duration since;  // in flight
+    bool was_looked_at = false;
     bool gives_up = false;  // no slice follows the one in flight
   };
 
@@ -102,6 +104,7 @@ class CudaDevice final : public Device {
   void tell_end(StreamId stream, DeviceEvents& events);
   bool has_to_tell_boundary() const;
   Duration next_look(Duration now) const;
+  Duration next_end(Duration now) const;
   std::size_t engines() const { return copies_.size(); }
   void reach(Duration now) const;
 

@@ -21,7 +21,9 @@ class CudaClock {
   CudaClock(const CudaClock&) = delete;
   CudaClock& operator=(const CudaClock&) = delete;
   virtual ~CudaClock() = default;
-  // It is now that late; not before the time of an earlier call.
+  // A run begins: time 0 of it is now.
+  virtual void start() = 0;
+  // It is now that late in the run; not before the time of an earlier call.
   virtual void reach(Duration now) = 0;
   // When the next thing that was submitted ends; infinite: none does.
   virtual Duration next_end() = 0;

@@ -22,6 +22,8 @@ class PrimaryContext {
 
   // Makes it the calling thread's. Whether that worked.
   bool enter() const { return driver_->cuCtxSetCurrent(context_) == CUresult::success; }
+  CUcontext handle() const { return context_; }
+  const Driver& driver() const { return driver_; }
   // What is not as was asked for; empty: nothing.
   const std::string& note() const { return note_; }
   // It is not given back: the process has been forked.
@@ -34,6 +36,25 @@ class PrimaryContext {
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   std::string note_;
+};
+
+// While it lives, the context is the calling thread's; then the one before is again.
+class InContext {
+ public:
+  explicit InContext(const PrimaryContext& context) : context_(&context) {
+    const Driver& driver = context.driver();
+    if (driver->cuCtxGetCurrent(&before_) != CUresult::success) before_ = nullptr;
+    ok_ = context.enter();
+  }
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+  ~InContext() { context_->driver()->cuCtxSetCurrent(before_); }
+  bool ok() const { return ok_; }
+
+ private:
+  const PrimaryContext* context_;
+  CUcontext before_ = nullptr;
+  bool ok_ = false;
 };
 
 }  // namespace rtgpu::cuda

@@ -68,6 +68,7 @@ void StreamWork::call_for_slice() {
     batch_->sliced()->launch(Stream(target_), batch_->sliced()->grid.slice(static_cast<int>(slice_)));
   } catch (...) {
     has_failed_ = true;
+    return;
   }
   if (target_.is_overfull) has_failed_ = true;
   for (const Launch& launch : of_slice_.launches()) {

@@ -47,17 +47,17 @@ class Duration {
 
   friend constexpr Duration operator+(Duration a, Duration b) {
     std::int64_t sum = 0;
-    const bool overflow = __builtin_add_overflow(a.ns_, b.ns_, &sum);
+    const bool overflow = add_overflows(a.ns_, b.ns_, sum);
     return overflow || a.is_infinite() || b.is_infinite() ? infinite() : Duration(sum);
   }
   friend constexpr Duration operator-(Duration a, Duration b) {
     std::int64_t difference = 0;
-    const bool overflow = __builtin_sub_overflow(a.ns_, b.ns_, &difference);
+    const bool overflow = sub_overflows(a.ns_, b.ns_, difference);
     return overflow || a.is_infinite() || b.is_infinite() ? infinite() : Duration(difference);
   }
   friend constexpr Duration operator*(Duration a, std::int64_t n) {
     std::int64_t product = 0;
-    const bool overflow = __builtin_mul_overflow(a.ns_, n, &product);
+    const bool overflow = mul_overflows(a.ns_, n, product);
     return overflow || a.is_infinite() ? infinite() : Duration(product);
   }
   friend constexpr Duration operator*(std::int64_t n, Duration a) { return a * n; }
@@ -67,6 +67,25 @@ class Duration {
 
  private:
   explicit constexpr Duration(std::int64_t ns) : ns_(ns) {}
+
+  // Whether the result does not fit. In a constant expression without the compiler's own functions, which nvcc does not
+  // evaluate there: CUDA code includes this file too.
+  static constexpr bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& sum) {
+    if (std::is_constant_evaluated()) return narrowed(static_cast<__int128>(a) + b, sum);
+    return __builtin_add_overflow(a, b, &sum);
+  }
+  static constexpr bool sub_overflows(std::int64_t a, std::int64_t b, std::int64_t& difference) {
+    if (std::is_constant_evaluated()) return narrowed(static_cast<__int128>(a) - b, difference);
+    return __builtin_sub_overflow(a, b, &difference);
+  }
+  static constexpr bool mul_overflows(std::int64_t a, std::int64_t b, std::int64_t& product) {
+    if (std::is_constant_evaluated()) return narrowed(static_cast<__int128>(a) * b, product);
+    return __builtin_mul_overflow(a, b, &product);
+  }
+  static constexpr bool narrowed(__int128 exact, std::int64_t& result) {
+    result = static_cast<std::int64_t>(exact);
+    return result != exact;
+  }
 
   std::int64_t ns_ = 0;
 };

@@ -2,13 +2,14 @@
 
 add_library(rtgpu_options INTERFACE)
 target_compile_features(rtgpu_options INTERFACE cxx_std_20)
-target_compile_options(rtgpu_options INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+# CUDA code has options of its own: nvcc does not take these.
+target_compile_options(rtgpu_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
   # GCC 12 warns of overlapping copies inside std::string's own operator+ when it optimises (GCC bug 105651).
-  target_compile_options(rtgpu_options INTERFACE -Wno-restrict)
+  target_compile_options(rtgpu_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(RTGPU_WARNINGS_AS_ERRORS)
-  target_compile_options(rtgpu_options INTERFACE -Werror)
+  target_compile_options(rtgpu_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
 if(RTGPU_SANITIZE)
   target_compile_options(rtgpu_options INTERFACE -fsanitize=${RTGPU_SANITIZE} -fno-sanitize-recover=all

@@ -185,6 +185,75 @@ TEST_F(CudaFakeDriver, AFailureThatWasAskedForHappensOnce) {
   EXPECT_EQ(fake.launches().size(), 1U);
 }
 
+TEST_F(CudaFakeDriver, FailuresCanBeAskedForLater) {
+  const CUstream on = stream();
+  const CUfunction kernel = function("a");
+  fake.set("fail=cuLaunchKernel:701:3");
+  fake.set("fail=cuLaunchKernel:2:2");
+  EXPECT_EQ(launch(kernel, on), CUresult::success);
+  EXPECT_EQ(launch(kernel, on), CUresult::out_of_memory);
+  EXPECT_EQ(launch(kernel, on), CUresult::launch_out_of_resources);
+  EXPECT_EQ(launch(kernel, on), CUresult::success);
+}
+
+TEST_F(CudaFakeDriver, CallsAreCounted) {
+  const CUstream on = stream();
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), 0U);
+  EXPECT_EQ(fake.calls("cuStreamCreateWithPriority"), 1U);
+  EXPECT_EQ(launch(function("a"), on), CUresult::success);
+  EXPECT_EQ(launch(nullptr, on), CUresult::invalid_handle);
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), 2U);
+  EXPECT_EQ(call().cuStreamSynchronize(on), CUresult::success);
+  EXPECT_EQ(fake.calls("cuStreamSynchronize"), 1U);
+  EXPECT_THROW(fake.calls("cuLaunch"), std::invalid_argument);
+}
+
+TEST_F(CudaFakeDriver, AModuleHasTheKernelsThatWereAdded) {
+  CUmodule module = nullptr;
+  CUfunction made = nullptr;
+  EXPECT_EQ(call().cuModuleLoadData(&module, "image"), CUresult::success);
+  EXPECT_EQ(call().cuModuleGetFunction(&made, module, "c"), CUresult::not_found);
+  EXPECT_EQ(call().cuModuleGetFunction(&made, module, "rtgpu_spend"), CUresult::success);
+  fake.add_kernel({"c"});
+  EXPECT_EQ(call().cuModuleGetFunction(&made, module, "c"), CUresult::success);
+}
+
+TEST_F(CudaFakeDriver, HeldWorkOfADestroyedStreamIsNotLost) {
+  const CUstream on = stream();
+  fake.set("hold=1");
+  EXPECT_EQ(launch(function("a"), on), CUresult::success);
+  EXPECT_EQ(launch(function("b"), on), CUresult::success);
+  EXPECT_EQ(call().cuStreamDestroy(on), CUresult::success);
+  EXPECT_EQ(launch(function("a"), on), CUresult::invalid_handle);
+  EXPECT_EQ(fake.complete(on, 1), 1U);
+  fake.set("hold=0");
+  ASSERT_EQ(fake.launches().size(), 2U);
+  EXPECT_EQ(fake.launches()[1].kernel, "b");
+}
+
+TEST_F(CudaFakeDriver, FewerLevelsAreGrantedThanTheRangeSays) {
+  fake.set("granted_levels=2");
+  int least = 99;
+  int greatest = 99;
+  EXPECT_EQ(call().cuCtxGetStreamPriorityRange(&least, &greatest), CUresult::success);
+  EXPECT_EQ(least, 0);
+  EXPECT_EQ(greatest, -5);
+  EXPECT_EQ(priority_of(stream(0)), 0);
+  EXPECT_EQ(priority_of(stream(-1)), -1);
+  EXPECT_EQ(priority_of(stream(-5)), -1);
+}
+
+TEST_F(CudaFakeDriver, TheDefaultStreamCanBeAllowed) {
+  fake.set("default_stream=1");
+  unsigned flags = 99;
+  EXPECT_EQ(call().cuStreamGetFlags(nullptr, &flags), CUresult::success);
+  EXPECT_EQ(flags, kStreamDefault);
+  EXPECT_EQ(launch(function("a"), nullptr), CUresult::success);
+  ASSERT_EQ(fake.launches().size(), 1U);
+  EXPECT_EQ(fake.launches()[0].stream, nullptr);
+  EXPECT_EQ(fake.things_left(), 2U);  // the primary context, a module
+}
+
 TEST_F(CudaFakeDriver, FaultsStay) {
   const CUstream on = stream();
   const CUevent end = event();
@@ -206,56 +275,6 @@ TEST_F(CudaFakeDriver, FaultsStay) {
   EXPECT_EQ(severity_of(call().cuStreamQuery(on)), Severity::device_lost);
 }
 
-TEST_F(CudaFakeDriver, GreenContextsHaveWholeUnitsOfSms) {
-  fake.set("sms=20");
-  fake.set("sm_alignment=8");
-  CUdevResource all;
-  ASSERT_EQ(call().cuDeviceGetDevResource(0, &all, CUdevResourceType::sm), CUresult::success);
-  EXPECT_EQ(all.sm.smCount, 20U);
-  std::array<CUdevResource, 3> groups{};
-  auto count = static_cast<unsigned>(groups.size());
-  CUdevResource rest;
-  ASSERT_EQ(call().cuDevSmResourceSplitByCount(groups.data(), &count, &all, &rest, 0, 5), CUresult::success);
-  EXPECT_EQ(count, 2U);
-  EXPECT_EQ(groups[1].sm.smCount, 8U);
-  EXPECT_EQ(rest.sm.smCount, 4U);
-  CUdevResourceDesc description = nullptr;
-  CUgreenCtx green = nullptr;
-  CUstream on = nullptr;
-  ASSERT_EQ(call().cuDevResourceGenerateDesc(&description, groups.data(), 1), CUresult::success);
-  ASSERT_EQ(call().cuGreenCtxCreate(&green, description, 0, kGreenCtxDefaultStream), CUresult::success);
-  ASSERT_EQ(call().cuGreenCtxStreamCreate(&on, green, kStreamNonBlocking, -1), CUresult::success);
-  EXPECT_EQ(priority_of(on), -1);
-  CUdevResource granted;
-  ASSERT_EQ(call().cuGreenCtxGetDevResource(green, &granted, CUdevResourceType::sm), CUresult::success);
-  EXPECT_EQ(granted.sm.smCount, 8U);
-  count = 1;
-  EXPECT_EQ(call().cuDevSmResourceSplitByCount(groups.data(), &count, &all, &rest, 0, 21),
-            CUresult::invalid_resource_configuration);
-}
-
-TEST_F(CudaFakeDriver, GreenContextsAreOfOneSplitAndOutliveTheirStreams) {
-  CUdevResource all;
-  ASSERT_EQ(call().cuDeviceGetDevResource(0, &all, CUdevResourceType::sm), CUresult::success);
-  std::array<CUdevResource, 2> groups{};
-  unsigned count = 1;
-  for (CUdevResource& group : groups) {
-    ASSERT_EQ(call().cuDevSmResourceSplitByCount(&group, &count, &all, nullptr, 0, 2), CUresult::success);
-  }
-  CUdevResourceDesc description = nullptr;
-  EXPECT_EQ(call().cuDevResourceGenerateDesc(&description, groups.data(), 2), CUresult::invalid_resource_configuration);
-  EXPECT_EQ(call().cuDevSmResourceSplitByCount(nullptr, &count, groups.data(), nullptr, 0, 2),
-            CUresult::invalid_resource_configuration);
-  CUgreenCtx green = nullptr;
-  CUstream on = nullptr;
-  ASSERT_EQ(call().cuDevResourceGenerateDesc(&description, groups.data(), 1), CUresult::success);
-  ASSERT_EQ(call().cuGreenCtxCreate(&green, description, 0, kGreenCtxDefaultStream), CUresult::success);
-  ASSERT_EQ(call().cuGreenCtxStreamCreate(&on, green, kStreamNonBlocking, 0), CUresult::success);
-  ASSERT_EQ(call().cuGreenCtxDestroy(green), CUresult::success);
-  EXPECT_EQ(call().cuStreamDestroy(on), CUresult::context_is_destroyed);
-  EXPECT_EQ(fake.things_left(), 2U);  // the stream, for good, and the primary context
-}
-
 TEST_F(CudaFakeDriver, SaysWhatIsLeft) {
   EXPECT_EQ(fake.things_left(), 1U);  // the primary context
   const CUstream on = stream();
@@ -272,7 +291,8 @@ TEST_F(CudaFakeDriver, SaysWhatIsLeft) {
 }
 
 TEST_F(CudaFakeDriver, SettingsThatDoNotExistAreRefused) {
-  for (const char* setting : {"", "levels", "levels=", "levels=x", "level=3", "fail=cuInit", "fail=cuInit:x"}) {
+  for (const char* setting : {"", "levels", "levels=", "levels=x", "level=3", "fail=cuInit", "fail=cuInit:x",
+                              "fail=cuInit:1:0", "clock=1", "clock="}) {
     EXPECT_THROW(fake.set(setting), std::invalid_argument) << setting;
   }
 }

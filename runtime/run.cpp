@@ -169,7 +169,8 @@ MeasuredOverheads Run::measured(std::span<const std::unique_ptr<TaskRunner>> run
     measured.wake_up[core] =
         without_lost(std::max({seen.release_latency.max(), seen.grant_latency.max(), seen.completion_latency.max()}));
   }
-  measured.device_latency = without_lost(arbiter_.device_latency().max());
+  // A device that is looked at now and then is late by that much as well.
+  measured.device_latency = without_lost(arbiter_.device_latency().max()) + device_.properties().seen_within;
   measured.device_handling = without_lost(arbiter_.device_handling().max());
   const std::span<const Lateness> late = arbiter_.device_late().seen();
   measured.device_lost.assign(late.begin(), late.end());

@@ -108,14 +108,14 @@ bool is_too_many_cores(const Error& error) {
   return error.code == ErrorCode::limit && error.place.pointer == "/platform/cpus";
 }
 
-// Why there was no run.
-ExitStatus refuse(Errors errors, const std::string& source) {
+// Why there was no run. A device that is not there cannot be done without.
+ExitStatus refuse(Errors errors, const std::string& source, bool has_device) {
   bool environment = false;
   bool privileges = false;
   for (Error& error : errors) {
     if (error.place.source.empty() && !error.place.pointer.empty()) error.place.source = source;
     environment = environment || error.code == ErrorCode::environment || is_too_many_cores(error);
-    privileges = privileges || error.code == ErrorCode::environment;
+    privileges = privileges || (has_device && error.code == ErrorCode::environment);
     if (is_too_many_cores(error)) {
       error.advice = "Use fewer cores, or --share-cores, with which no bound holds; --virtual-time needs none.";
     }
@@ -281,10 +281,12 @@ ExitStatus run_taskset(const RunRequest& request, DocumentStream& documents, Sta
     print_errors(errors);
     return ExitStatus::usage;
   }
+  std::optional<TasksetRun> run;
   try {
-    return TasksetRun(request, *std::move(loaded), documents.name()).run(output);
+    run.emplace(request, *std::move(loaded), documents.name());
+    return run->run(output);
   } catch (const SetupError& error) {
-    return refuse(error.errors(), documents.name());
+    return refuse(error.errors(), documents.name(), run.has_value());
   } catch (const std::system_error& error) {
     print_error(fmt::format("cannot run: {}", error.what()));
     return ExitStatus::environment;

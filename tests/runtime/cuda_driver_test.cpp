@@ -59,12 +59,12 @@ TEST(CudaDriver, FilesThatAreNoCudaDriver) {
 
 TEST(CudaDriver, TooOld) {
   const Error without_entry_points = load_error(FakeCuda::path_of_cuda_11());
-  EXPECT_EQ(without_entry_points.code, ErrorCode::unsupported);
+  EXPECT_EQ(without_entry_points.code, ErrorCode::environment);
   EXPECT_EQ(to_string(without_entry_points),
             "found a driver for CUDA 11.4; expected 12.4 or later. Install a newer NVIDIA driver.");
   FakeCuda fake;
   fake.set("version=12030");
-  EXPECT_EQ(fake_error().code, ErrorCode::unsupported);
+  EXPECT_EQ(fake_error().code, ErrorCode::environment);
   EXPECT_EQ(fake_error().found, "a driver for CUDA 12.3");
   // Also where entry points are missing for that reason.
   fake.set("missing=cuLaunchKernel");

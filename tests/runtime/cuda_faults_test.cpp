@@ -58,11 +58,11 @@ TEST_P(CudaOpen, SaysWhyItCannot) {
 INSTANTIATE_TEST_SUITE_P(
     Reasons, CudaOpen,
     ::testing::Values(
-        OpenCase{{"version=12020"}, "cuda", ErrorCode::unsupported, {"a driver for CUDA 12.2", "12.4 or later"}},
+        OpenCase{{"version=12020"}, "cuda", ErrorCode::environment, {"a driver for CUDA 12.2", "12.4 or later"}},
         OpenCase{{"devices=0"}, "cuda", ErrorCode::environment, {"a CUDA driver without a device", "nvidia-smi"}},
         OpenCase{{"init=803"}, "cuda", ErrorCode::environment, {"SYSTEM_DRIVER_MISMATCH", "restart the machine"}},
-        OpenCase{{"devices=2"}, "cuda:2", ErrorCode::value, {"device cuda:2", "cuda:0 to cuda:1"}},
-        OpenCase{{}, "cuda:1", ErrorCode::value, {"cuda:0, the only one"}},
+        OpenCase{{"devices=2"}, "cuda:2", ErrorCode::environment, {"device cuda:2", "cuda:0 to cuda:1"}},
+        OpenCase{{}, "cuda:1", ErrorCode::environment, {"cuda:0, the only one"}},
         OpenCase{{"fail=cuDeviceGet:101"}, "cuda", ErrorCode::environment, {"INVALID_DEVICE (101)", "cuDeviceGet"}},
         OpenCase{{"fail=cuDevicePrimaryCtxRetain:46"},
                  "cuda",

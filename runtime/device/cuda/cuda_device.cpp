@@ -3,7 +3,9 @@
 #include "runtime/device/cuda/driver_error.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +17,9 @@ namespace {
 constexpr std::int64_t kLooks = 32;
 // Events of a copy engine at one moment, at most: a copy ends and the next begins, and one that nobody was told of.
 constexpr std::size_t kEventsOfEngine = 3;
+
+// How long a first launch may take. A driver that compiles code for the device takes its time.
+constexpr std::chrono::seconds kPatience{10};
 
 Error out_of_range(std::string found, std::string expected) {
   return Error{ErrorCode::value, Place{}, std::move(found), std::move(expected), {}};
@@ -53,7 +58,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, const CudaOpti
   const Result<Driver> driver = Driver::load(options.library);
   if (!driver) return driver.errors();
   if (ordinal < 0 || ordinal >= driver->device_count()) {
-    return Error{ErrorCode::value, Place{}, fmt::format("device cuda:{}", ordinal),
+    return Error{ErrorCode::environment, Place{}, fmt::format("device cuda:{}", ordinal),
                  driver->device_count() == 1 ? std::string("cuda:0, the only one")
                                              : fmt::format("cuda:0 to cuda:{}", driver->device_count() - 1),
                  "See which there are with nvidia-smi, and whether CUDA_VISIBLE_DEVICES hides some."};
@@ -123,16 +128,28 @@ Errors CudaDevice::set_up() {
     if (!end) return end.errors();
     copies_.push_back(std::make_unique<CopyQueue>(driver_, std::move(*stream), std::move(*end), options_.copy_chunk));
   }
-  // The first launch of a kernel may load it.
-  CUstream any = nullptr;
+  if (!context_.note().empty()) notes_.push_back(context_.note());
+  return launch_once();
+}
+
+// The first launch of a kernel may load it. A device on which work of others hangs is found out, too.
+Errors CudaDevice::launch_once() {
+  using namespace std::chrono_literals;
   Result<HandleOf<CUstream>> stream = make_stream(info_.greatest_priority);
   if (!stream) return stream.errors();
-  any = stream->get();
-  CUresult result = spend_->launch(any, Duration(), Duration(), 1);
-  if (result == CUresult::success) result = driver_->cuStreamSynchronize(any);
-  if (result != CUresult::success) return {failed("a first launch", result)};
-  if (!context_.note().empty()) notes_.push_back(context_.note());
-  return {};
+  CUresult result = spend_->launch(stream->get(), Duration(), Duration(), 1);
+  const auto begin = std::chrono::steady_clock::now();
+  if (result == CUresult::success) result = driver_->cuStreamQuery(stream->get());
+  while (result == CUresult::not_ready && std::chrono::steady_clock::now() - begin < kPatience) {
+    std::this_thread::sleep_for(1ms);
+    result = driver_->cuStreamQuery(stream->get());
+  }
+  if (result == CUresult::success) return {};
+  if (result != CUresult::not_ready) return {failed("a first launch", result)};
+  static_cast<void>(stream->release());
+  forget();
+  return {Error{ErrorCode::environment, Place{}, "an empty kernel that does not end",
+                fmt::format("{} ready for use", properties_.name), "See with nvidia-smi what occupies the device."}};
 }
 
 Result<HandleOf<CUstream>> CudaDevice::make_stream(int priority) {

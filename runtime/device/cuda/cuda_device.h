@@ -34,8 +34,9 @@ namespace rtgpu::cuda {
 
 class CudaDevice final : public Device {
  public:
-  // Device `ordinal` in the driver's order. Set-up: may take seconds. Errors: those of Driver::load(); value, there is
-  // no such device; environment, it cannot be used, with the driver's reason; value, an option out of its range.
+  // Device `ordinal` in the driver's order. Set-up: may take seconds. Errors: those of Driver::load();
+  // environment, there is no such device, or it cannot be used, with the driver's reason; value, an option out of
+  // range.
   static Result<std::unique_ptr<CudaDevice>> open(int ordinal, const CudaOptions& options);
   ~CudaDevice() override;
 
@@ -90,6 +91,7 @@ class CudaDevice final : public Device {
              PrimaryContext context);
 
   Errors set_up();
+  Errors launch_once();
   void forget();
   Result<HandleOf<CUstream>> make_stream(int priority);
   Result<HandleOf<CUstream>> make_stream_on(std::optional<PartitionId> partition, int priority);

@@ -37,7 +37,7 @@ Function symbol(const Library& library, const char* name) {
 }
 
 Error too_old(int version) {
-  return driver_error(ErrorCode::unsupported, fmt::format("a driver for CUDA {}", version_text(version)),
+  return driver_error(ErrorCode::environment, fmt::format("a driver for CUDA {}", version_text(version)),
                       fmt::format("{} or later", version_text(kOldestDriver)), "Install a newer NVIDIA driver.");
 }
 

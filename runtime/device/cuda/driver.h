@@ -16,7 +16,7 @@ class Driver {
  public:
   // Opens the library (libcuda.so.1 if `library` is empty), looks every entry point up, and initialises it. Set-up, not
   // for the job path: may take a second. Errors (environment): there is no such library, or it is not a CUDA driver;
-  // entry points are missing; it cannot be initialised; it has no device. Errors (unsupported): it is too old.
+  // it is too old; entry points are missing; it cannot be initialised; it has no device.
   static Result<Driver> load(const std::string& library = {});
 
   const DriverCalls& calls() const { return calls_; }

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Checks the format (clang-format) and the code (clang-tidy) of every source file; changes nothing.
-# Usage: tools/lint.sh [format|tidy]      (both without an argument)
+# Usage: tools/lint.sh [format|tidy|includes]      (the first two without an argument)
+# "includes" compiles each file of the libraries and of the command by itself, without making code: builds join files,
+# and so do not see that one lacks an #include.
 # Version 14 of both is what Debian 12 and Ubuntu 22.04 have; other versions format and warn differently.
 set -euo pipefail
 
@@ -28,16 +30,29 @@ check_tidy() {
     "^$folder/build/lint/($pattern)/"
 }
 
+check_includes() {
+  env -u CMAKE_CXX_COMPILER_LAUNCHER "$here/run_quietly.sh" "Configuring build/includes" \
+    build/log/includes-configure.log cmake --preset dev -B build/includes -DCMAKE_UNITY_BUILD=OFF -DRTGPU_BUILD_TESTS=OFF
+  python3 - build/includes/compile_commands.json <<'PYTHON' | xargs -0 -P "$(nproc)" -n 1 sh -c
+import json, sys
+for entry in json.load(open(sys.argv[1])):
+    if entry["file"].endswith(".cpp"):
+        command = entry["command"].split(" -o ")[0]
+        print(f"cd {entry['directory']} && {command} -fsyntax-only {entry['file']}", end="\0")
+PYTHON
+}
+
 "$here/setup.sh" build test lint
 case ${1:-all} in
   format) check_format ;;
   tidy) check_tidy ;;
+  includes) check_includes ;;
   all)
     check_format
     check_tidy
     ;;
   *)
-    echo "usage: $0 [format|tidy]" >&2
+    echo "usage: $0 [format|tidy|includes]" >&2
     exit 2
     ;;
 esac

@@ -218,18 +218,41 @@ TEST_F(CudaFakeDriverTime, AGraphTakesItsTurnInItsStreamAndRunsOnceAtATime) {
   EXPECT_THAT(times(), ElementsAre("0-1", "1000-1100", "1100-1200", "1200-1210"));
 }
 
+TEST_F(CudaFakeDriverTime, WhatFollowsBranchesOfAGraphWaitsForAll) {
+  const CUstream on = stream(0);
+  const CUstream joins = stream(-1);
+  const CUstream last = stream(-5);
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  EXPECT_EQ(call().cuStreamBeginCapture(on, CUstreamCaptureMode::thread_local_only), CUresult::success);
+  EXPECT_EQ(call().cuStreamWaitEvent(joins, record(on), 0), CUresult::success);
+  submit(on, 16, 100);
+  submit(joins, 8, 10);
+  EXPECT_EQ(call().cuStreamWaitEvent(on, record(joins), 0), CUresult::success);
+  EXPECT_EQ(call().cuStreamWaitEvent(last, record(on), 0), CUresult::success);
+  submit(last, 8, 1);
+  EXPECT_EQ(call().cuStreamWaitEvent(on, record(last), 0), CUresult::success);
+  EXPECT_EQ(call().cuStreamEndCapture(on, &graph), CUresult::success);
+  EXPECT_EQ(call().cuGraphInstantiateWithFlags(&exec, graph, kGraphUseNodePriority), CUresult::success);
+  EXPECT_EQ(call().cuGraphLaunch(exec, on), CUresult::success);
+  run_all();
+  EXPECT_THAT(times(), ElementsAre("0-10", "10-210", "210-211"));
+}
+
 TEST_F(CudaFakeDriverTime, AWaitComesAfterWhatIsInItsStream) {
-  const CUstream first = stream();
-  const CUstream second = stream();
-  const CUevent reached = record(first);
-  submit(second, 8, 100);
-  EXPECT_EQ(call().cuStreamWaitEvent(second, reached, 0), CUresult::success);
-  submit(second, 8, 10);
-  const CUevent end = record(second);
-  advance(100);
-  EXPECT_FALSE(is_complete(end));
-  advance(110);
-  EXPECT_TRUE(is_complete(end));
+  fake.set("copy_ns_per_kib=1000");
+  const CUdeviceptr device = memory(1024);
+  const std::vector<std::byte> host(1024);
+  const CUstream on = stream();
+  const CUevent reached = record(stream());
+  submit(on, 8, 100);
+  EXPECT_EQ(call().cuStreamWaitEvent(on, reached, 0), CUresult::success);
+  EXPECT_EQ(call().cuMemcpyHtoDAsync(device, host.data(), host.size(), on), CUresult::success);
+  EXPECT_EQ(next(), 100);
+  advance(1099);
+  EXPECT_EQ(call().cuStreamQuery(on), CUresult::not_ready);
+  advance(1100);
+  EXPECT_EQ(call().cuStreamQuery(on), CUresult::success);
 }
 
 TEST_F(CudaFakeDriverTime, AGreenContextHasItsSmsAndTheOthersTheRest) {

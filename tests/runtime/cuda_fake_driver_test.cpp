@@ -208,6 +208,18 @@ TEST_F(CudaFakeDriver, CallsAreCounted) {
   EXPECT_THROW(fake.calls("cuLaunch"), std::invalid_argument);
 }
 
+TEST_F(CudaFakeDriver, SaysWhetherAThreadIsInIt) {
+  static const FakeCuda::Question is_in_driver = FakeCuda::is_in_driver();
+  static bool was_in_driver = false;
+  fake.add_kernel({"asks", {}, [](void* /*context*/, const FakeLaunch& /*launch*/, void* const* /*parameters*/) {
+                     was_in_driver = is_in_driver();
+                   }});
+  EXPECT_FALSE(is_in_driver());
+  EXPECT_EQ(launch(function("asks"), stream()), CUresult::success);
+  EXPECT_TRUE(was_in_driver);
+  EXPECT_FALSE(is_in_driver());
+}
+
 TEST_F(CudaFakeDriver, AModuleHasTheKernelsThatWereAdded) {
   CUmodule module = nullptr;
   CUfunction made = nullptr;

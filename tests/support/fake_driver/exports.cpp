@@ -91,6 +91,10 @@ std::size_t fake_cuda_complete(rtgpu::cuda::CUstream stream, std::size_t most) {
   return rtgpu::cuda::fake::locked_model(lock).complete(stream, most);
 }
 
+bool fake_cuda_in_driver() {
+  return rtgpu::cuda::fake::InDriver::holds();
+}
+
 bool fake_cuda_advance_to(std::uint64_t time) {
   std::unique_lock<std::mutex> lock;
   return rtgpu::cuda::fake::locked_model(lock).advance_to(time);

@@ -55,6 +55,10 @@ std::size_t FakeCuda::complete(CUstream stream, std::size_t most) {
   return control<std::size_t(CUstream, std::size_t)>("fake_cuda_complete")(stream, most);
 }
 
+FakeCuda::Question FakeCuda::is_in_driver() {
+  return control<bool()>("fake_cuda_in_driver");
+}
+
 void FakeCuda::advance_to(std::chrono::nanoseconds time) {
   if (time.count() < 0) throw std::invalid_argument("a time before 0");
   const bool done = control<bool(std::uint64_t)>("fake_cuda_advance_to")(static_cast<std::uint64_t>(time.count()));

@@ -88,6 +88,10 @@ class FakeCuda {
   // nanoseconds. A second one of the same name replaces the first.
   void add_kernel(const FakeKernel& kernel);
   std::vector<FakeLaunch> launches() const;
+  // A function that says whether its thread is in a call of the driver: what is allocated then is not the caller's. It
+  // allocates nothing, so that operator new can ask.
+  using Question = bool (*)();
+  static Question is_in_driver();
   // How often the entry point was called since the reset; throws std::invalid_argument for a name that is none.
   std::size_t calls(const std::string& name) const;
 

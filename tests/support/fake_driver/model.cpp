@@ -32,6 +32,7 @@ FakeKernel spend_kernel() {
 }  // namespace
 
 thread_local CUcontext Model::current = nullptr;
+thread_local int InDriver::depth_ = 0;
 
 Model& Model::instance() {
   static Model model;

@@ -113,9 +113,23 @@ class Model {
   CUresult planned_result(std::string_view call);
 };
 
+// While there is one, this thread is in the driver.
+class InDriver {
+ public:
+  InDriver() { ++depth_; }
+  InDriver(const InDriver&) = delete;
+  InDriver& operator=(const InDriver&) = delete;
+  ~InDriver() { --depth_; }
+  static bool holds() { return depth_ > 0; }
+
+ private:
+  static thread_local int depth_;
+};
+
 // The frame of an entry point: the lock, the errors that were asked for, and then `body(model)`.
 template <class Body>
 CUresult in_call(std::string_view name, Needs needs, Body body) {
+  const InDriver in_driver;
   Model& model = Model::instance();
   const std::unique_lock lock(model.mutex);
   model.catch_up();
@@ -126,6 +140,7 @@ CUresult in_call(std::string_view name, Needs needs, Body body) {
 // The same for one that waits: `check(model)`, and then until `done(model)`, or until the device is lost.
 template <class Check, class Done>
 CUresult in_wait(std::string_view name, Check check, Done done) {
+  const InDriver in_driver;
   Model& model = Model::instance();
   std::unique_lock lock(model.mutex);
   model.catch_up();

@@ -104,23 +104,22 @@ else()
   message(STATUS "CUDA code: left out (examples, tests and benchmarks with kernels): ${RTGPU_CUDA_PROBLEM}")
 endif()
 
-# rtgpu_cuda_program(NAME SOURCES ... [LINK ...]) makes a program with kernels. Its .cu files are also compiled for every
-# architecture by the target cuda_all_architectures, which is not part of `all`.
-function(rtgpu_cuda_program name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
+# rtgpu_cuda_options(TARGET) lets a target have .cu files. They are also compiled for every architecture by the target
+# cuda_all_architectures, which is not part of `all`.
+function(rtgpu_cuda_options name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} CUDA::cudart_static rtgpu_options)
-  target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${rtgpu_cuda_options}>")
-  list(FILTER ARG_SOURCES INCLUDE REGEX "\\.cu$")
-  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  set_property(GLOBAL APPEND PROPERTY rtgpu_cuda_sources ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE CUDA::cudart_static rtgpu_options)
+  target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${rtgpu_cuda_flags}>")
+  get_target_property(sources ${name} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cu$")
+  list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(GLOBAL APPEND PROPERTY rtgpu_cuda_sources ${sources})
 endfunction()
 
 # CMake before 3.26 does not know how CUDA_STANDARD 20 is said.
-set(rtgpu_cuda_options -std=c++20 -Xcompiler=-Wall,-Wextra,-Wconversion,-Wshadow)
+set(rtgpu_cuda_flags -std=c++20 -Xcompiler=-Wall,-Wextra,-Wconversion,-Wshadow)
 if(RTGPU_WARNINGS_AS_ERRORS)
-  list(APPEND rtgpu_cuda_options -Werror=all-warnings)
+  list(APPEND rtgpu_cuda_flags -Werror=all-warnings)
 endif()
 
 # After all programs: the target cuda_all_architectures. Machine code for those of the list that the compiler knows, and
@@ -143,5 +142,5 @@ function(rtgpu_cuda_all_architectures)
   set_target_properties(cuda_all_architectures PROPERTIES CUDA_ARCHITECTURES "${architectures};${oldest}")
   target_include_directories(cuda_all_architectures PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(cuda_all_architectures PRIVATE CUDA::cudart_static)
-  target_compile_options(cuda_all_architectures PRIVATE ${rtgpu_cuda_options})
+  target_compile_options(cuda_all_architectures PRIVATE ${rtgpu_cuda_flags})
 endfunction()

@@ -49,11 +49,6 @@ std::optional<std::string> no_device(int device) {
 
 }  // namespace
 
-void expect(cudaError_t result, const char* what) {
-  if (result == cudaSuccess) return;
-  throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(result) + ", " + cudaGetErrorString(result));
-}
-
 rtgpu::RuntimeOptions options(const Arguments& arguments, const std::string& policy) {
   rtgpu::RuntimeOptions options;
   options.device = "cuda:" + std::to_string(arguments.device);

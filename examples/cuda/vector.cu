@@ -120,13 +120,14 @@ void add_sliced(rtgpu::Runtime& runtime, Vectors& vectors) {
   });
 }
 
-void add_persistent(rtgpu::Runtime& runtime, Vectors& vectors, int blocks, std::optional<int> sms) {
-  const auto count = static_cast<std::uint32_t>(blocks);
+// As many blocks as the task has SMs, whatever it was granted.
+void add_persistent(rtgpu::Runtime& runtime, Vectors& vectors, std::optional<int> sms) {
   runtime.add_task({.name = "persistent", .period = 20ms, .priority = 10, .offset = 10ms, .watchdog = 1s, .sms = sms},
-                   [&vectors, count](Job& job) {
+                   [&vectors](Job& job) {
                      vectors.finish(job, job.gpu("persistent blocks", [&](rtgpu::Stream stream) {
-                       by_persistent_blocks<<<count, kThreads, 0, stream.cuda()>>>(
-                           vectors.operands(job.number()), vectors.grid(), rtgpu::SmShare{0, count, count});
+                       const rtgpu::SmShare share = stream.sms();
+                       by_persistent_blocks<<<share.count, kThreads, 0, stream.cuda()>>>(vectors.operands(job.number()),
+                                                                                         vectors.grid(), share);
                      }));
                    });
 }
@@ -145,7 +146,7 @@ bool run(const cuda_example::Arguments& arguments) {
     rtgpu::Runtime runtime(cuda_example::options(arguments, "mpcp"));
     add_pulse(runtime, world.pulse);
     add_sliced(runtime, world.sliced);
-    add_persistent(runtime, world.persistent, arguments.sms, sms);
+    add_persistent(runtime, world.persistent, sms);
     runtime.run_for(rtgpu::Duration::seconds(arguments.seconds));
     std::cout << runtime.report() << '\n';
     const bool pulse = world.pulse.check("pulse");

@@ -157,6 +157,7 @@ struct Runtime::State {
   std::unique_ptr<GpuPolicy> make_gpu_policy() const;
   std::vector<std::optional<PartitionId>> add_partitions();
   void prepare_device(const GpuPolicy& gpu_policy);
+  void add_graphs(const TaskSetup& setup, StreamId stream);
   bool may_use_gpu(std::size_t task) const;
   void note_levels();
   void note_equal_priorities();
@@ -382,6 +383,7 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
     levels.push_back(gpu_policy.level(static_cast<TaskId>(task)));
     stream.level = levels.back();
     stream.partition = partitions[task];
+    stream.cuda = setup.cuda_stream;
     streams.push_back(kNoStream);
     // A real device has only so many SMs, and none may be left for whoever does not use them.
     if (may_use_gpu(task) || device->properties().emulated) {
@@ -389,6 +391,7 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
       if (!made) throw SetupError(made.errors());
       streams.back() = *made;
     }
+    add_graphs(setup, streams.back());
     if (!setup.memory) continue;
     Result<std::span<std::byte>> memory = device->reserve(*setup.memory);
     if (!memory) throw SetupError(memory.errors());
@@ -398,6 +401,19 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
   note_equal_priorities();
   if (options.realtime.scheduler == Scheduler::deadline && !options.virtual_time) {
     notes.emplace_back("SCHED_DEADLINE: tasks are neither pinned nor boosted, so that no bound of the analysis holds");
+  }
+}
+
+void Runtime::State::add_graphs(const TaskSetup& setup, StreamId stream) {
+  for (const TaskGraph& graph : setup.graphs) {
+    if (!graph.launches && graph.made == nullptr) {
+      throw SetupError({refused("a graph of '" + setup.name + "' that is neither captured nor made", "one of both")});
+    }
+    if (stream == kNoStream) {
+      throw SetupError({refused("a graph of '" + setup.name + "', which declares no GPU segment", "a GPU segment")});
+    }
+    const Result<int> made = device->add_graph(stream, graph.launches, graph.made);
+    if (!made) throw SetupError(made.errors());
   }
 }
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "rtgpu/time.h"
+#include "runtime/device/device.h"
 #include "runtime/device/sliced_grid.h"
 #include "runtime/device/work.h"
+#include "runtime/gpu_status.h"
 
+#include <cstddef>
 #include <cstdint>
 
 struct CUstream_st;  // of the CUDA driver: CUstream and cudaStream_t are pointers to it
@@ -16,6 +19,8 @@ struct StreamTarget {
   WorkBatch* batch = nullptr;
   CUstream_st* cuda = nullptr;
   SmShare share = {};
+  Device* device = nullptr;
+  StreamId stream = kNoStream;
   bool is_overfull = false;     // more launches than there is room for
   bool was_handed_out = false;  // the CUDA stream: what was launched into it is not known
   bool lacks_cuda = false;      // there was none to hand out
@@ -44,6 +49,13 @@ class Stream {
     target_->was_handed_out = true;
     if (target_->cuda == nullptr) target_->lacks_cuda = true;
     return target_->cuda;
+  }
+
+  // Launches a graph of TaskSetup::graphs into cuda(). not_supported: there is no such one. A graph does not run twice
+  // at once: what is launched while it runs follows it.
+  GpuStatus launch_graph(std::size_t graph) const {
+    if (cuda() == nullptr) return GpuStatus::not_supported;
+    return target_->device->launch_graph(target_->stream, graph);
   }
 
   // The SMs that the task's kernels may use: its partition, or those that no task has set aside. Where the hardware

@@ -268,7 +268,8 @@ GpuStatus TaskRunner::enter(std::string_view name) {
   begin_device_segment(TraceKind::arrive);
   const StreamId stream = context_->streams[id_];
   batch_.clear();
-  target_ = {&batch_, context_->device.cuda_stream(stream), context_->device.sm_share(stream)};
+  target_ = {&batch_, context_->device.cuda_stream(stream), context_->device.sm_share(stream), &context_->device,
+             stream};
   const bool gives_up = setup_.overrun == Overrun::abort && !setup_.on_overrun && !setup_.best_effort;
   const Duration until = gives_up ? deadline() : Duration::infinite();
   const Duration asked = context_->machine.now();

@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+struct CUgraph_st;  // these two of the CUDA driver
+struct CUstream_st;
+
 namespace rtgpu {
 
 // What happens when a job is not complete by its deadline, or has used up its CPU budget.
@@ -32,6 +35,16 @@ enum class ReleasedBy : std::uint8_t {
   time,     // a period after the one before, at absolute times
   trigger,  // by TaskHandle::trigger(), at least a period apart
   file,     // when `release_file` is readable, at least a period apart
+};
+
+// A CUDA graph as the work of a segment. It is made before the first release, with the priorities of its kernels; those
+// that are not the task's are reported.
+struct TaskGraph {
+  // Captured: what it launches, into the stream that it is given and into others that it forks from that and joins.
+  std::function<void(CUstream_st*)> launches = {};
+  // Without such a function: a graph (CUgraph, cudaGraph_t) of the application, which may be destroyed after the first
+  // run has begun.
+  CUgraph_st* made = nullptr;
 };
 
 // Times are checked when the task is added. Members that the model has too mean what they mean there (taskset.h).
@@ -63,7 +76,13 @@ struct TaskSetup {
   // whose work hangs never ends, and neither does the run.
   Duration watchdog = Duration::infinite();
   std::optional<int> sms = {};  // SMs set aside for this task
-  std::size_t launches = 64;    // the most in one GPU segment
+  // Of a CUDA device: a stream of the application's (a CUstream, or cudaStream_t) in place of one that the runtime
+  // makes, for libraries that are bound to theirs. Non-blocking; its priority should be that of the task's level, and
+  // it is reported if it is not. It outlives the runtime, and nobody else uses it.
+  CUstream_st* cuda_stream = nullptr;
+  // Graphs for Stream::launch_graph(), by their position.
+  std::vector<TaskGraph> graphs = {};
+  std::size_t launches = 64;  // the most in one GPU segment
 };
 
 }  // namespace rtgpu

@@ -16,12 +16,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-struct CUstream_st;  // of the CUDA driver
+struct CUgraph_st;  // these two of the CUDA driver
+struct CUstream_st;
 
 namespace rtgpu {
 
@@ -54,6 +56,8 @@ struct DeviceProperties {
 struct StreamSetup {
   int level = 0;                              // 0 is the highest
   std::optional<PartitionId> partition = {};  // the SMs it may use; all unless given
+  // One of the application's, of a CUDA device, that is to be used.
+  CUstream_st* cuda = nullptr;
 };
 
 struct Partition {
@@ -131,6 +135,9 @@ class Device {
   // Set-up, from one thread, before start().
 
   virtual Result<StreamId> add_stream(const StreamSetup& setup) = 0;
+  // A CUDA graph for launch_graph(): captured, or made by the application. Its number, from 0 for each stream. Errors
+  // (unsupported): the device has no graphs; the others are those of cuda/graph.h.
+  virtual Result<int> add_graph(StreamId stream, const std::function<void(CUstream_st*)>& launches, CUgraph_st* made);
   // Sets SMs aside, at least so many for each partition, for streams that name it. Once, and before any stream, since
   // a device may divide its SMs once only. In the order of `sms`; the identifiers count up from 0. Errors: limit, they
   // do not fit, and nothing has changed; conflict, there are partitions or streams already.
@@ -160,6 +167,8 @@ class Device {
   virtual GpuStatus usable() const { return GpuStatus::ok; }
   // The task's code may launch into its stream from now on.
   virtual void begin_launching(Duration /*now*/) {}
+  // By the task's code, into its stream. not_supported: there is no such graph.
+  virtual GpuStatus launch_graph(StreamId /*stream*/, std::size_t /*graph*/) { return GpuStatus::not_supported; }
   // By the task's thread, before submit(): launches what can be launched already. Not ok: there is nothing to submit.
   virtual GpuStatus launch(StreamId /*stream*/, const WorkBatch& /*batch*/, Duration /*now*/) { return GpuStatus::ok; }
   // Looks what has ended, and launches what was decided. By the thread that calls advance(), before that. Only of
@@ -196,5 +205,10 @@ class Device {
   // What is due at `now`.
   virtual DeviceEvents advance(Duration now) = 0;
 };
+
+inline Result<int> Device::add_graph(StreamId /*stream*/, const std::function<void(CUstream_st*)>& /*launches*/,
+                                     CUgraph_st* /*made*/) {
+  return Error{ErrorCode::unsupported, Place{}, "a CUDA graph on " + properties().name, "a CUDA device", {}};
+}
 
 }  // namespace rtgpu

@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/cuda_device.h"
 
 #include "runtime/device/cuda/driver_error.h"
+#include "runtime/device/cuda/stream_check.h"
 
 #include <algorithm>
 #include <chrono>
@@ -107,7 +108,10 @@ CudaDevice::~CudaDevice() {
 }
 
 void CudaDevice::forget() {
-  for (const auto& state : streams_) state->work.forget();
+  for (const auto& state : streams_) {
+    state->work.forget();
+    for (CudaGraph& graph : state->graphs) graph.forget();
+  }
   for (const auto& queue : copies_) queue->forget();
   for (DeviceMemory& memory : memory_) memory.forget();
   if (partitions_) partitions_->forget();
@@ -181,16 +185,64 @@ Result<StreamId> CudaDevice::add_stream(const StreamSetup& setup) {
                  "Let tasks share levels: stream_priorities of the platform's GPU."};
   }
   const int priority = info_.greatest_priority + setup.level;
-  Result<HandleOf<CUstream>> stream = make_stream_on(setup.partition, priority);
+  const bool is_adopted = setup.cuda != nullptr;
+  Result<HandleOf<CUstream>> stream =
+      is_adopted ? adopt_stream(setup, priority) : make_stream_on(setup.partition, priority);
   if (!stream) return stream.errors();
   Result<HandleOf<CUevent>> end = make_event();
   if (!end) return end.errors();
-  note_priority(stream->get(), priority);
+  if (!is_adopted) note_priority(stream->get(), priority);
   const auto sms = static_cast<std::uint32_t>(properties_.sms);
   const SmShare share = partitions_ ? partitions_->share_of(setup.partition) : SmShare{0, sms, sms};
   StreamWork work(driver_, *spend_, std::move(*stream), std::move(*end), static_cast<int>(share.count));
+  const auto id = static_cast<StreamId>(streams_.size());
+  StreamTarget target;
+  target.cuda = reinterpret_cast<::CUstream_st*>(work.stream());
+  target.share = share;
+  target.device = this;
+  target.stream = id;
+  work.set_target(target);
   streams_.push_back(std::make_unique<StreamState>(std::move(work), share));
-  return static_cast<StreamId>(streams_.size() - 1);
+  return id;
+}
+
+// It stays the application's.
+Result<HandleOf<CUstream>> CudaDevice::adopt_stream(const StreamSetup& setup, int priority) {
+  if (setup.partition) {
+    return Error{ErrorCode::conflict, Place{}, "a task with SMs of its own and a stream of the application's",
+                 "one of the two", "Streams belong to a partition from the start: let the runtime make it."};
+  }
+  auto* const stream = reinterpret_cast<CUstream>(setup.cuda);
+  const Result<StreamPriority> checked = check_stream(driver_, stream, priority);
+  if (!checked) return checked.errors();
+  if (!checked->is_expected()) notes_.push_back(fmt::format("stream {}: {}", streams_.size(), to_string(*checked)));
+  return HandleOf<CUstream>(stream, GivesBack<CUstream>());
+}
+
+Result<int> CudaDevice::add_graph(StreamId stream, const std::function<void(::CUstream_st*)>& launches,
+                                  ::CUgraph_st* made) {
+  const InContext inside(context_);
+  if (!inside.ok()) return failed("cuCtxSetCurrent", CUresult::invalid_context);
+  StreamState& state = *streams_[stream];
+  const auto capture = [&](CUstream into) { launches(reinterpret_cast<::CUstream_st*>(into)); };
+  Result<CudaGraph> graph = launches ? CudaGraph::capture(driver_, state.work.stream(), capture)
+                                     : CudaGraph::adopt(driver_, reinterpret_cast<CUgraph>(made), state.work.stream());
+  if (!graph) return graph.errors();
+  const GraphPriorities& priorities = graph->priorities();
+  if (priorities.has_foreign() || priorities.unseen != 0) {
+    notes_.push_back(fmt::format("stream {}: {}", stream, to_string(priorities)));
+  }
+  state.graphs.push_back(std::move(*graph));
+  return static_cast<int>(state.graphs.size()) - 1;
+}
+
+GpuStatus CudaDevice::launch_graph(StreamId stream, std::size_t graph) {
+  const StreamState& state = *streams_[stream];
+  if (graph >= state.graphs.size()) return GpuStatus::not_supported;
+  const CUresult result = state.graphs[graph].launch(state.work.stream());
+  if (severity_of(result) == Severity::device_lost) lose(result);
+  if (result == CUresult::success) return GpuStatus::ok;
+  return severity_of(result) == Severity::device_lost ? GpuStatus::device_lost : GpuStatus::failed;
 }
 
 void CudaDevice::note_priority(CUstream stream, int asked) {

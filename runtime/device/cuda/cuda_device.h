@@ -12,6 +12,7 @@
 #include "runtime/device/cuda/device_list.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/device/cuda/fork_guard.h"
+#include "runtime/device/cuda/graph.h"
 #include "runtime/device/cuda/handles.h"
 #include "runtime/device/cuda/primary_context.h"
 #include "runtime/device/cuda/sm_partitions.h"
@@ -23,6 +24,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +44,8 @@ class CudaDevice final : public Device {
 
   const DeviceProperties& properties() const override { return properties_; }
   Result<StreamId> add_stream(const StreamSetup& setup) override;
+  Result<int> add_graph(StreamId stream, const std::function<void(::CUstream_st*)>& launches,
+                        ::CUgraph_st* made) override;
   Result<std::vector<Partition>> add_partitions(std::span<const int> sms) override;
   Result<std::span<std::byte>> reserve(std::int64_t bytes) override;
   void start(Machine& machine, DeviceListener& listener, BoundaryRule rule) override;
@@ -52,6 +56,7 @@ class CudaDevice final : public Device {
 
   void enter_thread() override;
   GpuStatus usable() const override;
+  GpuStatus launch_graph(StreamId stream, std::size_t graph) override;
   void begin_launching(Duration now) override;
   GpuStatus launch(StreamId stream, const WorkBatch& batch, Duration now) override;
   void attend(Duration now) override;
@@ -81,6 +86,7 @@ class CudaDevice final : public Device {
     StreamState(StreamWork work_of, SmShare share_of) : work(std::move(work_of)), share(share_of) {}
     StreamWork work;
     SmShare share;
+    std::vector<CudaGraph> graphs;
     Stage stage = Stage::idle;
     Duration since;  // in flight
     bool was_looked_at = false;
@@ -95,6 +101,7 @@ class CudaDevice final : public Device {
   void forget();
   Result<HandleOf<CUstream>> make_stream(int priority);
   Result<HandleOf<CUstream>> make_stream_on(std::optional<PartitionId> partition, int priority);
+  Result<HandleOf<CUstream>> adopt_stream(const StreamSetup& setup, int priority);
   Result<HandleOf<CUevent>> make_event();
   Error failed(const char* call, CUresult result) const;
   void note_priority(CUstream stream, int asked);

@@ -288,6 +288,7 @@ struct DriverCalls {
   CUresult (*cuGraphKernelNodeGetAttribute)(CUgraphNode node, CUlaunchAttributeID attribute,
                                             CUlaunchAttributeValue* value) = nullptr;
   CUresult (*cuGraphInstantiateWithFlags)(CUgraphExec* exec, CUgraph graph, unsigned long long flags) = nullptr;
+  CUresult (*cuGraphUpload)(CUgraphExec exec, CUstream stream) = nullptr;
   CUresult (*cuGraphLaunch)(CUgraphExec exec, CUstream stream) = nullptr;
   CUresult (*cuGraphExecDestroy)(CUgraphExec exec) = nullptr;
   CUresult (*cuGraphDestroy)(CUgraph graph) = nullptr;

@@ -353,6 +353,7 @@ static_assert(kAgrees<&::cuGraphGetNodes, decltype(DriverCalls::cuGraphGetNodes)
 static_assert(kAgrees<&::cuGraphNodeGetType, decltype(DriverCalls::cuGraphNodeGetType)>);
 static_assert(kAgrees<&::cuGraphKernelNodeGetAttribute, decltype(DriverCalls::cuGraphKernelNodeGetAttribute)>);
 static_assert(kAgrees<&::cuGraphInstantiateWithFlags, decltype(DriverCalls::cuGraphInstantiateWithFlags)>);
+static_assert(kAgrees<&::cuGraphUpload, decltype(DriverCalls::cuGraphUpload)>);
 static_assert(kAgrees<&::cuGraphLaunch, decltype(DriverCalls::cuGraphLaunch)>);
 static_assert(kAgrees<&::cuGraphExecDestroy, decltype(DriverCalls::cuGraphExecDestroy)>);
 static_assert(kAgrees<&::cuGraphDestroy, decltype(DriverCalls::cuGraphDestroy)>);

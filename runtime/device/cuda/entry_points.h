@@ -78,6 +78,7 @@ inline constexpr auto kEntryPoints = std::to_array<EntryPoint>({
     entry_point<&DriverCalls::cuGraphNodeGetType>("cuGraphNodeGetType", 10000),
     entry_point<&DriverCalls::cuGraphKernelNodeGetAttribute>("cuGraphKernelNodeGetAttribute", 11000),
     entry_point<&DriverCalls::cuGraphInstantiateWithFlags>("cuGraphInstantiateWithFlags", 11040),
+    entry_point<&DriverCalls::cuGraphUpload>("cuGraphUpload", 11010),
     entry_point<&DriverCalls::cuGraphLaunch>("cuGraphLaunch", 10000),
     entry_point<&DriverCalls::cuGraphExecDestroy>("cuGraphExecDestroy", 10000),
     entry_point<&DriverCalls::cuGraphDestroy>("cuGraphDestroy", 10000),

@@ -205,7 +205,11 @@ Result<CudaGraph> CudaGraph::adopt(const Driver& driver, CUgraph graph, CUstream
   CUgraphExec exec = nullptr;
   const CUresult made = driver->cuGraphInstantiateWithFlags(&exec, graph, kGraphUseNodePriority);
   if (made != CUresult::success) return graph_call_failed("cuGraphInstantiateWithFlags", made);
-  return CudaGraph(driver, exec, *std::move(priorities));
+  CudaGraph ready(driver, exec, *std::move(priorities));
+  // Otherwise its first launch does that, on the path of a job.
+  const CUresult uploaded = driver->cuGraphUpload(exec, stream);
+  if (uploaded != CUresult::success) return graph_call_failed("cuGraphUpload", uploaded);
+  return ready;
 }
 
 CudaGraph::CudaGraph(CudaGraph&& other) noexcept

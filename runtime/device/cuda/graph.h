@@ -48,6 +48,8 @@ class CudaGraph {
 
   // For the path of a job: one call of the driver, which waits for nothing; allocates nothing here. A graph does not
   // run twice at once: what is launched while it runs follows it. Not ready to be called from two threads at once.
+  // Nothing is given back to the driver.
+  void forget() { exec_ = nullptr; }
   CUresult launch(CUstream stream) const { return driver_->cuGraphLaunch(exec_, stream); }
   const GraphPriorities& priorities() const { return priorities_; }
 

@@ -63,7 +63,8 @@ bool StreamWork::launch_slice() {
 // The function is the application's: whatever it throws, its work has failed and the device has not.
 void StreamWork::call_for_slice() {
   of_slice_.clear();
-  target_ = {&of_slice_, reinterpret_cast<::CUstream_st*>(stream_.get())};
+  target_.batch = &of_slice_;
+  target_.is_overfull = false;
   try {
     batch_->sliced()->launch(Stream(target_), batch_->sliced()->grid.slice(static_cast<int>(slice_)));
   } catch (...) {

@@ -22,6 +22,8 @@ class StreamWork {
   StreamWork(const Driver& driver, const SpendKernel& spend, HandleOf<CUstream> stream, HandleOf<CUevent> end, int sms);
 
   CUstream stream() const { return stream_.get(); }
+  // What functions that launch slices are given, but for the batch.
+  void set_target(const StreamTarget& target) { target_ = target; }
   // Nothing is given back to the driver.
   void forget() {
     static_cast<void>(stream_.release());

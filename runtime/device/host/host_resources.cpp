@@ -21,6 +21,9 @@ Errors HostResources::check_stream(const StreamSetup& setup) const {
     return {refusal(ErrorCode::limit, fmt::format("stream level {}", setup.level),
                     fmt::format("a level below {} on {}", properties_.stream_levels, properties_.name))};
   }
+  if (setup.cuda != nullptr) {
+    return {refusal(ErrorCode::unsupported, fmt::format("a CUDA stream on {}", properties_.name), "a CUDA device")};
+  }
   if (setup.partition && *setup.partition >= partitions_) {
     return {refusal(ErrorCode::value, fmt::format("partition {}", *setup.partition),
                     fmt::format("one of the {} partitions of {}", partitions_, properties_.name),

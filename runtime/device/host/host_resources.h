@@ -21,7 +21,7 @@ class HostResources {
   // SMs that no partition has set aside.
   int free_sms() const { return properties_.sms - partitioned_sms_; }
 
-  // Errors: limit, no such level; value, no such partition.
+  // Errors: limit, no such level; value, no such partition; unsupported, a CUDA stream.
   Errors check_stream(const StreamSetup& setup) const;
   // Grants exactly `sms`. Errors as of Device::add_partitions().
   Result<std::vector<Partition>> take_partitions(std::span<const int> sms, bool has_streams);

@@ -103,6 +103,13 @@ CUresult launch_graph(CUgraphExec exec, CUstream handle) {
   });
 }
 
+CUresult upload_graph(CUgraphExec exec, CUstream handle) {
+  return in_call("cuGraphUpload", Needs::context, [&](Model& model) {
+    const bool is_known = model.find_stream(handle) != nullptr && model.graph_execs.find(exec) != nullptr;
+    return is_known ? CUresult::success : CUresult::invalid_handle;
+  });
+}
+
 CUresult destroy_graph_exec(CUgraphExec exec) {
   return in_call("cuGraphExecDestroy", Needs::context, [&](Model& model) {
     return model.graph_execs.remove(exec) ? CUresult::success : CUresult::invalid_handle;
@@ -124,6 +131,7 @@ void add_graph_calls(DriverCalls& calls) {
   calls.cuGraphNodeGetType = get_node_type;
   calls.cuGraphKernelNodeGetAttribute = get_node_attribute;
   calls.cuGraphInstantiateWithFlags = instantiate_graph;
+  calls.cuGraphUpload = upload_graph;
   calls.cuGraphLaunch = launch_graph;
   calls.cuGraphExecDestroy = destroy_graph_exec;
   calls.cuGraphDestroy = destroy_graph;

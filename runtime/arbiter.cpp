@@ -107,6 +107,7 @@ GpuStatus Arbiter::submit(const JobPlace& place, const WorkBatch& batch, TraceRi
     if (policy_->phase(task) != Phase::inside) return GpuStatus::not_inside;
     tasks_[task].news.store(News::none, std::memory_order_relaxed);
     tasks_[task].ran = {};
+    tasks_[task].is_overdue = false;
     trace_of(task, TraceKind::submit, now, trace);
     device_.submit(tasks_[task].setup.stream, batch, now);
     apply(policy_->submit(task), task, now, trace, wakes);
@@ -185,6 +186,7 @@ GpuStatus Arbiter::copy(const JobPlace& place, CopyRequest request, TraceRing& t
     const Duration now = machine_.now();
     state.place = place;
     state.news.store(News::none, std::memory_order_relaxed);
+    state.is_overdue = false;
     request.key = copies_by_rank_ ? policy_->rank(task) : ++submissions_;
     const int engine = device_.copy_engine(request.direction);
     trace_of(task, TraceKind::copy_submit, now, trace, engine);
@@ -351,12 +353,17 @@ Duration Arbiter::next_due(Duration now) {
 Duration Arbiter::work_watchdog_due() const {
   if (on_gpu_ == kNobody || is_lost()) return Duration::infinite();
   const TaskState& state = tasks_[on_gpu_];
-  return running_since_ + (state.setup.watchdog - state.ran);
+  return running_since_ + (patience_with(state) - state.ran);
 }
 
 Duration Arbiter::copy_watchdog_due(const Copying& copying) const {
   if (copying.task == kNobody || is_lost()) return Duration::infinite();
-  return copying.since + tasks_[copying.task].setup.watchdog;
+  return copying.since + patience_with(tasks_[copying.task]);
+}
+
+// What a real device has begun cannot be recalled: it has as long again to end after it has been given up.
+Duration Arbiter::patience_with(const TaskState& state) const {
+  return state.is_overdue ? 2 * state.setup.watchdog : state.setup.watchdog;
 }
 
 void Arbiter::end_what_hangs(Duration now, TraceRing& trace, Wakes& wakes) {
@@ -373,11 +380,13 @@ void Arbiter::end_what_hangs(Duration now, TraceRing& trace, Wakes& wakes) {
   }
 }
 
-// Whether the device drops what it does for the task; otherwise it is lost.
+// Whether the device drops what it does for the task. Otherwise that has to end soon, or the device is lost.
 bool Arbiter::gives_up(TaskId task, Duration now, TraceRing& trace, Wakes& wakes) {
+  TaskState& state = tasks_[task];
   trace_of(task, TraceKind::error, now, trace, static_cast<std::int64_t>(GpuStatus::failed));
-  if (device_.abandon(tasks_[task].setup.stream, now)) return true;
-  lose(now, trace, wakes);
+  if (device_.abandon(state.setup.stream, now)) return true;
+  const bool was_overdue = std::exchange(state.is_overdue, true);
+  if (was_overdue || !device_.properties().attended) lose(now, trace, wakes);
   return false;
 }
 

@@ -98,6 +98,8 @@ class Arbiter final : public DeviceListener {
     JobPlace place;
     Duration told_at;  // written before `news`
     Duration ran;      // of its work, before that was last put on the GPU
+    // What it does on the device has been given up, and is there all the same.
+    bool is_overdue = false;
   };
 
   // What a copy engine does.
@@ -126,6 +128,7 @@ class Arbiter final : public DeviceListener {
   Duration work_watchdog_due() const;
   Duration copy_watchdog_due(const Copying& copying) const;
   void end_what_hangs(Duration now, TraceRing& trace, Wakes& wakes);
+  Duration patience_with(const TaskState& state) const;
   bool gives_up(TaskId task, Duration now, TraceRing& trace, Wakes& wakes);
   void copy_begins(TaskId task, int engine, Duration now, TraceRing& trace);
   void copy_ends(TaskId task, int engine, News news, Duration now, TraceRing& trace, Wakes& wakes);

@@ -73,7 +73,8 @@ struct TaskSetup {
   // Execution time of the job's thread. Looked at where the job calls the runtime, and at its end.
   Duration cpu_budget = Duration::infinite();
   // Longest time that a GPU segment or a copy may run on the device; then it is ended, and fails. Without one, a job
-  // whose work hangs never ends, and neither does the run.
+  // whose work hangs never ends, and neither does the run. What runs on a CUDA device cannot be recalled: no further
+  // slice of it is launched, and if it has not ended after as long again, the device counts as lost.
   Duration watchdog = Duration::infinite();
   std::optional<int> sms = {};  // SMs set aside for this task
   // Of a CUDA device: a stream of the application's (a CUstream, or cudaStream_t) in place of one that the runtime

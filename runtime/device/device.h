@@ -189,7 +189,8 @@ class Device {
   // A copy for the stream, on the engine of its direction. One at a time for each stream. Whether it begins at once;
   // otherwise its beginning is an event.
   virtual bool copy(StreamId stream, const CopyRequest& request, Duration now) = 0;
-  // Drops the work of the stream, started or not. False: this device cannot, and the work may go on.
+  // Drops the work and the copy of the stream, started or not. False: this device cannot, and what it has begun may go
+  // on; of devices that are `attended`, it fails at its end then, or at that of its slice.
   virtual bool abandon(StreamId stream, Duration now) = 0;
   // Whether an event still holds that the listener has been told of: between the two, other work may have been
   // selected, or this one abandoned. Asked once for each such event, before it has any effect; one that does not hold

@@ -228,11 +228,31 @@ TEST(CudaFault, WorkThatHangs) {
     runtime.add_task(setup("next", ms(50), 1, {gpu(Duration(), ms(3))}, 1), testing::use_gpu);
     runtime.run_for(ms(60));
     EXPECT_THAT(statuses, ElementsAre(GpuStatus::device_lost, GpuStatus::device_lost));
-    EXPECT_THAT(times_of(runtime, "hanging", TraceKind::complete), ElementsAre("7ms", "50ms"));
+    EXPECT_THAT(times_of(runtime, "hanging", TraceKind::complete), ElementsAre("14ms", "50ms"));
     EXPECT_TRUE(runtime.report().device_lost);
     EXPECT_THAT(runtime.report().notes, Contains(HasSubstr("did not end")));
   }
   EXPECT_GT(fake.things_left(), 0U);  // giving back would wait for the work
+}
+
+// Work that is too long fails at its end, or at that of its slice, and the others go on.
+TEST(CudaFault, WorkThatIsTooLong) {
+  FakeCuda fake;
+  Runtime runtime(virtual_cuda_options(fake, "mpcp"));
+  std::vector<GpuStatus> statuses;
+  TaskSetup task = setup("long", ms(50), 2, {}, 0);
+  task.watchdog = ms(7);
+  runtime.add_task(task, [&](Job& job) {
+    statuses.push_back(job.gpu("whole", [](Stream stream) { stream.run(ms(9)); }));
+    statuses.push_back(job.gpu("sliced", sliced(20, 1), [](Stream stream, Slice) { stream.run(ms(2)); }));
+  });
+  runtime.add_task(setup("next", ms(50), 1, {gpu(Duration(), ms(3))}, 1), testing::use_gpu_well);
+  runtime.run_for(ms(40));
+  EXPECT_THAT(statuses, ElementsAre(GpuStatus::failed, GpuStatus::failed));
+  // The higher task has its second segment first, whose fourth slice ends at 17 ms.
+  EXPECT_THAT(times_of(runtime, "long", TraceKind::complete), ElementsAre("20ms"));
+  EXPECT_THAT(times_of(runtime, "next", TraceKind::complete), ElementsAre("12ms"));
+  EXPECT_FALSE(runtime.report().device_lost);
 }
 
 // What is seen late is late, and no more.

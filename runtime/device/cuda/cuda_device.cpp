@@ -309,7 +309,11 @@ void CudaDevice::start(Machine& /*machine*/, DeviceListener& /*listener*/, Bound
 
 // Work that is still there then does not end.
 void CudaDevice::stop() {
-  const bool hangs = std::ranges::any_of(streams_, [](const auto& state) { return state->stage == Stage::in_flight; });
+  bool hangs = false;
+  {
+    const std::lock_guard guard(lock_);
+    hangs = std::ranges::any_of(streams_, [](const auto& state) { return state->stage == Stage::in_flight; });
+  }
   if (hangs) lose(CUresult::timeout);
 }
 

@@ -79,6 +79,19 @@ TEST(GpuSlices, EachBlockRunsOnceByPersistentBlocks) {
   EXPECT_TRUE(report.is_clean()) << report;
 }
 
+TEST(GpuSlices, EachIsToldTheSmsOfItsTask) {
+  std::vector<std::uint32_t> sms;
+  sms.reserve(3);
+  gpu_test::run_job("mpcp", [&](Job& job) {
+    job.gpu("slices", sliced(3, 1), [&](Stream stream, Slice) {
+      sms.push_back(stream.sms().count);
+      gpu_kernels::nothing(stream.cuda());
+    });
+  });
+  const auto all = static_cast<std::uint32_t>(Runtime(gpu_test::options("mpcp")).device().sms);
+  EXPECT_EQ(sms, (std::vector<std::uint32_t>{all, all, all}));
+}
+
 // The urgent task is released while the long one runs: for 200 ms, in slices or in one launch.
 struct Ends {
   Duration of_urgent;

@@ -1,5 +1,7 @@
 // Streams of tasks: their priorities as the device has them, and graphs in them.
 #include "examples/cuda/device_array.h"
+#include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/graph.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/support/gpu_kernels/gpu_kernels.h"
 
@@ -8,10 +10,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cuda_runtime_api.h>
-#include <memory>
 #include <set>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -87,37 +87,34 @@ TEST(GpuStreams, AHigherLevelGetsInWhenABlockEnds) {
   EXPECT_TRUE(runtime.report().is_clean()) << runtime.report();
 }
 
-struct DestroyGraph {
-  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-};
-using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraph>;
+cuda::CUstream of_driver(CUstream_st* stream) {
+  return reinterpret_cast<cuda::CUstream>(stream);
+}
 
 // The same kernel three times.
-Graph captured(const DeviceArray<std::uint32_t>& values, GridDim grid) {
+Result<cuda::CudaGraph> captured(const DeviceArray<std::uint32_t>& values, GridDim grid) {
+  const Result<cuda::Driver> driver = cuda::Driver::load();
+  if (!driver) return driver.errors();
   cudaStream_t stream = nullptr;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t made = nullptr;
   EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  for (int node = 0; node < 3; ++node) gpu_kernels::count(stream, values.data(), grid, {0, blocks_of(grid)});
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  EXPECT_EQ(cudaGraphInstantiate(&made, graph, cudaGraphInstantiateFlagUseNodePriority), cudaSuccess);
-  EXPECT_EQ(cudaGraphUpload(made, stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
-  return Graph(made);
+  Result<cuda::CudaGraph> graph = cuda::CudaGraph::capture(*driver, of_driver(stream), [&](cuda::CUstream) {
+    for (int node = 0; node < 3; ++node) gpu_kernels::count(stream, values.data(), grid, {0, blocks_of(grid)});
+  });
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  return graph;
 }
 
 TEST(GpuStreams, ASegmentEndsWithTheGraphThatWasLaunched) {
   constexpr GridDim kGrid = {30, 20, 2};
   const DeviceArray<std::uint32_t> values(static_cast<std::size_t>(blocks_of(kGrid)) * gpu_kernels::kThreads);
-  const Graph graph = captured(values, kGrid);
-  ASSERT_NE(graph, nullptr);
+  const Result<cuda::CudaGraph> graph = captured(values, kGrid);
+  ASSERT_TRUE(static_cast<bool>(graph)) << to_string(graph.errors().front());
+  EXPECT_EQ(graph->priorities().kernels, 3U);
+  EXPECT_FALSE(graph->priorities().has_foreign());
   std::vector<std::uint32_t> result;
   const RunReport report = gpu_test::run_job("mpcp", [&](Job& job) {
-    const GpuStatus status =
-        job.gpu("graph", [&](Stream stream) { EXPECT_EQ(cudaGraphLaunch(graph.get(), stream.cuda()), cudaSuccess); });
+    const GpuStatus status = job.gpu(
+        "graph", [&](Stream stream) { EXPECT_EQ(graph->launch(of_driver(stream.cuda())), cuda::CUresult::success); });
     EXPECT_EQ(status, GpuStatus::ok);
     result = values.values();
   });

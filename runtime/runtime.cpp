@@ -157,7 +157,7 @@ struct Runtime::State {
   std::unique_ptr<GpuPolicy> make_gpu_policy() const;
   std::vector<std::optional<PartitionId>> add_partitions();
   void prepare_device(const GpuPolicy& gpu_policy);
-  void add_graphs(const TaskSetup& setup, StreamId stream);
+  void add_graphs(const TaskSetup& setup, StreamId stream) const;
   bool may_use_gpu(std::size_t task) const;
   void note_levels();
   void note_equal_priorities();
@@ -404,7 +404,7 @@ void Runtime::State::prepare_device(const GpuPolicy& gpu_policy) {
   }
 }
 
-void Runtime::State::add_graphs(const TaskSetup& setup, StreamId stream) {
+void Runtime::State::add_graphs(const TaskSetup& setup, StreamId stream) const {
   for (const TaskGraph& graph : setup.graphs) {
     if (!graph.launches && graph.made == nullptr) {
       throw SetupError({refused("a graph of '" + setup.name + "' that is neither captured nor made", "one of both")});

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -76,17 +77,17 @@ class SliceLauncher {
   template <class Work>
   static SliceLauncher of(Work& work) {
     SliceLauncher launcher;
-    launcher.work_ = &work;
-    launcher.call_ = [](const void* function, const Stream& stream, const Slice& slice) {
-      (*const_cast<Work*>(static_cast<const Work*>(function)))(stream, slice);
+    launcher.work_ = reinterpret_cast<std::uintptr_t>(std::addressof(work));
+    launcher.call_ = [](std::uintptr_t function, const Stream& stream, const Slice& slice) {
+      (*reinterpret_cast<Work*>(function))(stream, slice);
     };
     return launcher;
   }
   void operator()(const Stream& stream, const Slice& slice) const { call_(work_, stream, slice); }
 
  private:
-  const void* work_ = nullptr;
-  void (*call_)(const void*, const Stream&, const Slice&) = nullptr;
+  std::uintptr_t work_ = 0;
+  void (*call_)(std::uintptr_t, const Stream&, const Slice&) = nullptr;
 };
 
 // A grid whose slices are launched one by one, each when the one before has ended and the policy lets it go on.

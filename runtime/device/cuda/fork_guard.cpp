@@ -19,8 +19,8 @@ void count_fork() {
 }  // namespace
 
 std::uint32_t forks_so_far() {
-  static const bool is_counting = pthread_atfork(nullptr, nullptr, count_fork) == 0;
-  static_cast<void>(is_counting);
+  static const int kRegistered = pthread_atfork(nullptr, nullptr, count_fork);
+  static_cast<void>(kRegistered);
   return fork_count().load(std::memory_order_relaxed);
 }
 

@@ -320,7 +320,8 @@ TEST(CudaRealTime, EndsOfWorkAreSeen) {
     });
     runtime.run_for(ms(20));
     EXPECT_EQ(done, 5);
-    const TaskStatistics& seen = seen_of(runtime.report(), "task");
+    const RunReport report = runtime.report();
+    const TaskStatistics& seen = seen_of(report, "task");
     EXPECT_GE(seen.response.min(), Duration::microseconds(600));
   }
 }

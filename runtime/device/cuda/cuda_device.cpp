@@ -352,9 +352,7 @@ GpuStatus CudaDevice::launch(StreamId stream, const WorkBatch& batch, Duration n
 
 void CudaDevice::submit(StreamId stream, const WorkBatch& /*batch*/, Duration now) {
   const std::lock_guard guard(lock_);
-  streams_[stream]->stage = Stage::in_flight;
-  streams_[stream]->since = now;
-  streams_[stream]->was_looked_at = false;
+  streams_[stream]->fly(now);
 }
 
 void CudaDevice::attend(Duration now) {
@@ -375,13 +373,15 @@ bool CudaDevice::look(StreamId stream, Duration now) {
   return streams_[stream]->stage == Stage::ended || (is_lost_.load(std::memory_order_relaxed) && !is_loss_told_);
 }
 
-// The driver is called without the lock, which the arbiter may wait for. The event is that of this slice until the end
-// of the slice has been told.
+// The driver is called without the lock, which the arbiter may wait for. Two threads may look, and what one finds may be
+// of a slice whose end the other one has found, and after which the next has been launched.
 void CudaDevice::look_at(StreamId stream) {
   StreamState& state = *streams_[stream];
+  std::uint64_t launch = 0;
   {
     const std::lock_guard guard(lock_);
     if (state.stage != Stage::in_flight) return;
+    launch = state.launches;
   }
   const CUresult result = state.work.query();
   if (result != CUresult::success && result != CUresult::not_ready) {
@@ -389,6 +389,7 @@ void CudaDevice::look_at(StreamId stream) {
     return;
   }
   const std::lock_guard guard(lock_);
+  if (state.launches != launch) return;
   state.was_looked_at = true;
   if (result == CUresult::success && state.stage == Stage::in_flight) state.stage = Stage::ended;
 }
@@ -402,9 +403,7 @@ void CudaDevice::launch_next(StreamId stream, Duration now) {
   }
   if (!state.work.launch_next()) lose(state.work.problem());
   const std::lock_guard guard(lock_);
-  state.stage = Stage::in_flight;
-  state.since = now;
-  state.was_looked_at = false;
+  state.fly(now);
 }
 
 void CudaDevice::attend_copies(Duration now) {

@@ -88,9 +88,17 @@ class CudaDevice final : public Device {
     SmShare share;
     std::vector<CudaGraph> graphs;
     Stage stage = Stage::idle;
-    Duration since;  // in flight
+    std::uint64_t launches = 0;  // of slices
+    Duration since;              // in flight
     bool was_looked_at = false;
     bool gives_up = false;  // no slice follows the one in flight
+
+    void fly(Duration now) {
+      stage = Stage::in_flight;
+      ++launches;
+      since = now;
+      was_looked_at = false;
+    }
   };
 
   CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, const CudaOptions& options,

@@ -187,6 +187,7 @@ GpuStatus Arbiter::copy(const JobPlace& place, CopyRequest request, TraceRing& t
     state.place = place;
     state.news.store(News::none, std::memory_order_relaxed);
     state.is_overdue = false;
+    request.place = place;
     request.key = copies_by_rank_ ? policy_->rank(task) : ++submissions_;
     const int engine = device_.copy_engine(request.direction);
     trace_of(task, TraceKind::copy_submit, now, trace, engine);

@@ -11,6 +11,7 @@
 #include "runtime/device/device.h"
 #include "runtime/gpu_status.h"
 #include "runtime/histogram.h"
+#include "runtime/job_place.h"
 #include "runtime/latency_sampler.h"
 #include "runtime/machine/machine.h"
 #include "runtime/machine/priority_lock.h"
@@ -34,13 +35,6 @@ struct ArbiterTask {
   WaitMode wait = WaitMode::suspend;
   // Longest time that work or a copy of the task may run on the device without an end; infinite: no watchdog.
   Duration watchdog = Duration::infinite();
-};
-
-// Of which job an event is.
-struct JobPlace {
-  TaskId task = kNobody;
-  std::int64_t job = 0;
-  std::uint16_t segment = 0;
 };
 
 class Arbiter final : public DeviceListener {

@@ -117,6 +117,7 @@ void Run::start_services() {
   device_trace_ = &tracer_.add_ring();
   arbiter_.trace_device_events_into(*device_trace_);
   const GpuPolicy& policy = arbiter_.policy();
+  device_.time_work(setup_.trace_events != 0);
   device_.start(machine_, arbiter_, {policy.boundary_kind(), policy.time_slice()});
   ThreadSetup device;
   device.name = "gpu";
@@ -186,6 +187,16 @@ Errors Run::execute() {
   return errors;
 }
 
+Trace Run::take_trace() {
+  Trace trace = tracer_.take(end_);
+  if (setup_.trace_events == 0) return trace;
+  DeviceTimes times = device_.take_times();
+  trace.dropped += times.missed;
+  trace.device_times = std::move(times.intervals);
+  trace.device_clock = std::move(times.statement);
+  return trace;
+}
+
 // The threads of the runtime end with the last task's.
 void Run::task_ended() {
   if (tasks_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -196,9 +207,11 @@ void Run::task_ended() {
 }
 
 void Run::collect_now_and_then() {
+  device_.enter_thread();
   while (tasks_left_.load(std::memory_order_acquire) > 0) {
     machine_.wait(collector_signal_, Waiting::suspended, machine_.now() + kCollectEvery);
     tracer_.collect();
+    device_.follow_clock();
   }
 }
 
@@ -206,7 +219,9 @@ void Run::on_dispatch(int core, std::size_t task) {
   const TaskId id = task == Machine::kNoTask ? kNobody : static_cast<TaskId>(task);
   core_trace_->write(
       {machine_.now().count(), machine_.order(), 0, 0, id, static_cast<std::uint16_t>(core), TraceKind::dispatch});
-  if (++dispatches_ % kCollectDispatches == 0) tracer_.collect();
+  if (++dispatches_ % kCollectDispatches != 0) return;
+  tracer_.collect();
+  device_.follow_clock();
 }
 
 }  // namespace rtgpu

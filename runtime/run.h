@@ -47,7 +47,8 @@ class Run {
   bool device_lost() const { return arbiter_.is_lost(); }
   // What the machine took, if the set-up says so.
   MeasuredOverheads measured(std::span<const std::unique_ptr<TaskRunner>> runners) const;
-  Trace take_trace() { return tracer_.take(end_); }
+  // Once, after execute().
+  Trace take_trace();
 
  private:
   class Ends;

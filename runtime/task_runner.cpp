@@ -275,7 +275,7 @@ GpuStatus TaskRunner::enter(std::string_view name) {
   const Duration asked = context_->machine.now();
   const GpuStatus status = context_->arbiter.enter(place(), call_time(JobPart::enter), until, *trace_);
   inside_ = status == GpuStatus::ok;
-  if (inside_) context_->device.begin_launching(context_->machine.now());
+  if (inside_) context_->device.begin_launching(stream, context_->machine.now());
   if (!inside_) range_.reset();
   if (status == GpuStatus::aborted) {  // at its deadline, which counts as late
     deadline_seen_ = true;
@@ -325,6 +325,7 @@ GpuStatus TaskRunner::run_work(const GpuSegment* declared) {
   complete_batch(declared);
   const bool has_work = !batch_.launches().empty() || batch_.sliced() || target_.was_handed_out || declared != nullptr;
   if (!has_work) return GpuStatus::ok;
+  batch_.set_place(place(), target_.was_handed_out);
   const StreamId stream = context_->streams[id_];
   const GpuStatus launched = context_->device.launch(stream, batch_, context_->machine.now());
   if (launched == GpuStatus::device_lost) context_->arbiter.look_at_device(*trace_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@ constexpr int kDevices = 3;
 // The lanes of the devices.
 constexpr std::int64_t kGpuLane = 1;
 constexpr std::int64_t kFirstCopyLane = 2;
+constexpr std::int64_t kFirstExtraLane = 100;
 
 std::string json_of(std::string_view text) {
   std::string out;
@@ -59,6 +61,7 @@ class TraceWriter {
     for (const ChromeInstant& each : extras_.instants) {
       instant(json_of(each.name), "run", each.task, each.when, each.arguments);
     }
+    write_spans();
     out_ << "\n]}\n";
   }
 
@@ -145,6 +148,16 @@ class TraceWriter {
       const std::string arguments =
           extras_.exact ? fmt::format(R"("task":{},"engine":{})", each.task, each.engine) : "";
       complete(names_[each.task], "copy", kDevices, kFirstCopyLane + each.engine, each.begin, each.end, arguments);
+    }
+  }
+
+  void write_spans() {
+    std::map<std::string, std::int64_t> lanes;
+    for (const ChromeSpan& each : extras_.spans) {
+      const auto [lane, is_new] =
+          lanes.try_emplace(each.lane, kFirstExtraLane + static_cast<std::int64_t>(lanes.size()));
+      if (is_new) name_lane(kDevices, lane->second, json_of(each.lane));
+      complete(names_[each.task], each.category, kDevices, lane->second, each.begin, each.end, each.arguments);
     }
   }
 

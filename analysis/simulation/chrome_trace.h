@@ -18,8 +18,19 @@ struct ChromeInstant {
   std::string arguments;  // the members of a JSON object: "job":3,"segment":1
 };
 
+// Something to draw in a lane of its own among those of the devices. What is in one lane does not overlap.
+struct ChromeSpan {
+  std::string lane;
+  std::string category;  // not one of the schedule's: "task", "core", "gpu", "copy"
+  TaskIndex task = kNoTask;
+  Duration begin;
+  Duration end;
+  std::string arguments;  // as of an instant
+};
+
 // What a trace may hold besides.
 struct ChromeTraceExtras {
+  std::vector<ChromeSpan> spans;
   std::vector<ChromeInstant> instants;
   std::string other_data;  // members of `otherData` after the title, as JSON
   // The arguments of the events say all that the schedule does, so that it can be read back from the file. To its

@@ -8,9 +8,11 @@
 #include "rtgpu/gpu_policy.h"
 #include "rtgpu/result.h"
 #include "rtgpu/time.h"
+#include "runtime/device/device_times.h"
 #include "runtime/device/sliced_grid.h"
 #include "runtime/device/work.h"
 #include "runtime/gpu_status.h"
+#include "runtime/job_place.h"
 #include "taskset/taskset.h"
 
 #include <array>
@@ -72,6 +74,7 @@ struct CopyRequest {
   Duration time = {};
   CopyDirection direction = CopyDirection::to_device;
   std::uint64_t key = 0;  // copies of an engine are served by key, smallest first
+  JobPlace place = {};    // whose it is; filled in by the runtime, like the key
 };
 
 struct DeviceEvent {
@@ -145,10 +148,15 @@ class Device {
   // Device memory that is set aside for good; empty on devices that do not compute. Errors (limit): not so much is
   // left.
   virtual Result<std::span<std::byte>> reserve(std::int64_t bytes) = 0;
+  // Whether runs from now on are to be timed by the device's own clock: take_times(). Before start(). Devices without
+  // such a clock ignore it.
+  virtual void time_work(bool /*wanted*/) {}
   // Before each run: work of an earlier one is forgotten. Devices with threads of their own start them on the machine.
   virtual void start(Machine& machine, DeviceListener& listener, BoundaryRule rule) = 0;
   // After the jobs have ended: threads of the device end.
   virtual void stop() = 0;
+  // After a run that was timed, when its threads have ended, but not its machine: what was seen since start().
+  virtual DeviceTimes take_times() { return {}; }
   // What there is to say about the set-up, a line each.
   virtual std::vector<std::string> notes() const { return {}; }
   // The stream for code that launches into it itself; none: the device has nothing of that kind.
@@ -165,8 +173,8 @@ class Device {
   virtual void enter_thread() {}
   // Whether the device can be used from here, asked at the start of each segment.
   virtual GpuStatus usable() const { return GpuStatus::ok; }
-  // The task's code may launch into its stream from now on.
-  virtual void begin_launching(Duration /*now*/) {}
+  // The code of the stream's task may launch into it from now on.
+  virtual void begin_launching(StreamId /*stream*/, Duration /*now*/) {}
   // By the task's code, into its stream. not_supported: there is no such graph.
   virtual GpuStatus launch_graph(StreamId /*stream*/, std::size_t /*graph*/) { return GpuStatus::not_supported; }
   // By the task's thread, before submit(): launches what can be launched already. Not ok: there is nothing to submit.
@@ -176,6 +184,8 @@ class Device {
   virtual void attend(Duration /*now*/) {}
   // Whether the work of the stream has ended, so that advance() has something to tell. By the thread of its task.
   virtual bool look(StreamId /*stream*/, Duration /*now*/) { return false; }
+  // Now and then during a run that is timed, by a thread that does not have to run in time: it may wait and allocate.
+  virtual void follow_clock() {}
 
   // From here on by the arbiter, under its lock.
 

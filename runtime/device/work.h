@@ -3,6 +3,7 @@
 
 #include "rtgpu/time.h"
 #include "runtime/device/slicing.h"
+#include "runtime/job_place.h"
 
 #include <array>
 #include <cstddef>
@@ -135,12 +136,21 @@ class WorkBatch {
   const TimedWork& timed() const { return timed_; }
   void set_sliced(const SlicedLaunches& sliced) { sliced_ = sliced; }
   const std::optional<SlicedLaunches>& sliced() const { return sliced_; }
+  // Whose work it is, and whether some of it has been launched already, since its segment began. Kept by clear().
+  void set_place(const JobPlace& place, bool has_begun) {
+    place_ = place;
+    has_begun_ = has_begun;
+  }
+  const JobPlace& place() const { return place_; }
+  bool has_begun() const { return has_begun_; }
 
  private:
   std::vector<Launch> launches_;
   std::vector<std::size_t> slice_ends_;
   TimedWork timed_;
   std::optional<SlicedLaunches> sliced_;
+  JobPlace place_;
+  bool has_begun_ = false;
 };
 
 }  // namespace rtgpu

@@ -25,8 +25,9 @@ struct RunTraceInfo {
 
 // Writes the schedule that the trace tells of, with the lanes and marks of write_chrome_trace() and everything in the
 // arguments that is needed to read it back, and marks deadline misses as they were noticed, overruns, errors, ends of
-// slices and interruptions of GPU work. `otherData` says what the clock is and how many events were dropped. `taskset`
-// is what ran. O(n log n) in the events.
+// slices and interruptions of GPU work. What the device did by its own clock is in a lane of its own for each task;
+// `within_ns` says how exactly. `otherData` says what the clock is, how the device's runs, and how many events were
+// dropped. `taskset` is what ran. O(n log n) in the events.
 void write_run_chrome_trace(std::ostream& out, const Trace& trace, const Taskset& taskset, const RunTraceInfo& info);
 
 }  // namespace rtgpu

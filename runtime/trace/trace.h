@@ -2,20 +2,25 @@
 #pragma once
 
 #include "rtgpu/time.h"
+#include "runtime/device/device_times.h"
 #include "runtime/trace/trace_event.h"
 #include "runtime/trace/trace_ring.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 namespace rtgpu {
 
 struct Trace {
   std::vector<TraceEvent> events;  // by time, then order; those of one thread that are equal in both as it wrote them
-  std::uint64_t dropped = 0;       // events that found their ring full
+  std::uint64_t dropped = 0;       // events that found their ring full, and work of which device_times lacks the times
   Duration end;                    // of the run
+  // What the device did by its own clock, if it has one; and how far that is known.
+  std::vector<DeviceInterval> device_times = {};
+  std::string device_clock = {};
 };
 
 // Owns the rings of a run and gathers what is written to them. Rings are made before the threads that write to them

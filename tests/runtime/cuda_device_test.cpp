@@ -295,7 +295,7 @@ TEST(CudaPartitions, KernelsKeepToTheirSharesWithoutGreenContexts) {
   runtime.run_for(ms(10));
   EXPECT_EQ(share.count, 5U);
   EXPECT_EQ(share.total, 16U);
-  EXPECT_THAT(runtime.report().notes, Each(HasSubstr("persistent blocks")));
+  EXPECT_THAT(runtime.report().notes, ElementsAre(HasSubstr("persistent blocks"), HasSubstr("device clock")));
 }
 
 TEST(CudaCopies, GoInPartsAndInTheOrderOfPriorities) {

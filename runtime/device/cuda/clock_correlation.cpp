@@ -16,6 +16,7 @@ __extension__ using Int128 = __int128;  // products of two times
 
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kBillion = 1'000'000'000;
+constexpr int kMostWithoutTime = 1000;  // questions
 constexpr Duration kEventResolution = Duration::nanoseconds(500);
 
 // The quotients for a positive divisor.
@@ -197,7 +198,7 @@ Result<DeviceTime> span_of_milliseconds(float milliseconds) {
 }
 
 DeviceClock::DeviceClock(const Driver& driver, CUstream stream, std::function<Duration()> now, ClockBounds bounds)
-    : driver_(driver), stream_(stream), now_(std::move(now)), correlation_(bounds) {}
+    : driver_(driver), stream_(stream), now_(std::move(now)), bounds_(bounds), correlation_(bounds) {}
 
 Result<DeviceClock> DeviceClock::create(const Driver& driver, CUstream stream, std::function<Duration()> now,
                                         ClockBounds bounds) {
@@ -217,6 +218,7 @@ DeviceClock::DeviceClock(DeviceClock&& other) noexcept
     : driver_(other.driver_),
       stream_(other.stream_),
       now_(std::move(other.now_)),
+      bounds_(other.bounds_),
       correlation_(std::move(other.correlation_)),
       events_(std::exchange(other.events_, {})) {}
 
@@ -226,6 +228,7 @@ DeviceClock& DeviceClock::operator=(DeviceClock&& other) noexcept {
   driver_ = other.driver_;
   stream_ = other.stream_;
   now_ = std::move(other.now_);
+  bounds_ = other.bounds_;
   correlation_ = std::move(other.correlation_);
   events_ = std::exchange(other.events_, {});
   return *this;
@@ -240,15 +243,18 @@ void DeviceClock::destroy_events() {
   events_.clear();
 }
 
-// The host's part of a sample. Asking again and again sees the end earlier than a call that waits.
+// The host's part of a sample. Asking again and again sees the end earlier than a call that waits. A clock of virtual
+// time may stand still meanwhile.
 CUresult DeviceClock::take_sample(CUevent event, ClockSample& sample) const {
   sample.before = now_();
   const CUresult recorded = driver_->cuEventRecord(event, stream_);
   if (recorded != CUresult::success) return recorded;
   CUresult reached = CUresult::not_ready;
+  int asked = 0;
   do {
     reached = driver_->cuEventQuery(event);
     sample.after = now_();
+    if (sample.after == sample.before && ++asked == kMostWithoutTime) break;
   } while (reached == CUresult::not_ready && sample.after - sample.before < kPatience);
   return reached;
 }
@@ -265,6 +271,11 @@ CUresult DeviceClock::measure(CUevent from, CUevent to, DeviceTime& span) const 
 
 CUresult DeviceClock::take_burst() {
   std::vector<ClockSample> samples(kBurst);
+  const CUresult sampled = sample_burst(samples);
+  return sampled == CUresult::success ? keep_burst(samples) : sampled;
+}
+
+CUresult DeviceClock::sample_burst(std::span<ClockSample> samples) const {
   const std::span<const CUevent> burst = std::span(events_).subspan(1);
   for (std::size_t index = 0; index < kBurst; ++index) {
     const CUresult result = take_sample(burst[index], samples[index]);
@@ -278,10 +289,20 @@ CUresult DeviceClock::take_burst() {
     if (result != CUresult::success) return result;
     device.at += base;
   }
+  return CUresult::success;
+}
+
+CUresult DeviceClock::keep_burst(std::span<const ClockSample> samples) {
   const std::size_t best = correlation_.add_burst(samples);
-  if (best == kBurst) return CUresult::not_ready;
+  if (best == samples.size()) return CUresult::not_ready;
   std::swap(events_[0], events_[1 + best]);
   return CUresult::success;
+}
+
+CUresult DeviceClock::device_time(CUevent event, DeviceTime& time) const {
+  const CUresult result = measure(events_[0], event, time);
+  if (result == CUresult::success) time.at += correlation_.last().device.at;
+  return result;
 }
 
 Result<HostInterval> DeviceClock::host_time(CUevent event) const {
@@ -290,9 +311,8 @@ Result<HostInterval> DeviceClock::host_time(CUevent event) const {
   };
   if (correlation_.empty()) return failed("a clock of the device without a reference");
   DeviceTime device;
-  const CUresult result = measure(events_[0], event, device);
+  const CUresult result = device_time(event, device);
   if (result != CUresult::success) return failed(fmt::format("{} of cuEventElapsedTime", describe(result)));
-  device.at += correlation_.last().device.at;
   return correlation_.host_time(device);
 }
 

@@ -6,6 +6,7 @@
 #include "rtgpu/result.h"
 #include "rtgpu/time.h"
 #include "runtime/device/cuda/driver.h"
+#include "runtime/device/device_times.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,11 +28,6 @@ struct ClockSample {
   Duration before;
   Duration after;
   DeviceTime device;  // measured from the reference before it; of the first one, the error does not matter
-};
-
-struct HostInterval {
-  Duration earliest;
-  Duration latest;
 };
 
 // What is taken for granted of the two clocks, in parts per million, and not measured: below a million, not negative.
@@ -116,10 +112,22 @@ class DeviceClock {
   // is usable. The references are then as before.
   CUresult take_burst();
 
+  // The two halves of take_burst(): the first waits, and changes nothing that device_time() uses; the second does, and
+  // does not wait. For others to call device_time() meanwhile, but not during the second. `samples` are kBurst.
+  CUresult sample_burst(std::span<ClockSample> samples) const;
+  CUresult keep_burst(std::span<const ClockSample> samples);
+
+  // When this event was reached, by the device's clock, from the last reference on. Not without one. Allocates nothing
+  // and does not wait. What the driver answered; not_ready: the event has not been reached.
+  CUresult device_time(CUevent event, DeviceTime& time) const;
   // When this event was reached, which was made for timing and is complete. Errors (environment): what the driver
   // answered; no burst has been taken.
   Result<HostInterval> host_time(CUevent event) const;
   const ClockCorrelation& correlation() const { return correlation_; }
+  // Forgets all references: the host's clock is another one from now on.
+  void restart() { correlation_ = ClockCorrelation(bounds_); }
+  // Nothing is given back to the driver.
+  void forget() { events_.clear(); }
 
  private:
   DeviceClock(const Driver& driver, CUstream stream, std::function<Duration()> now, ClockBounds bounds);
@@ -130,6 +138,7 @@ class DeviceClock {
   Driver driver_;
   CUstream stream_;
   std::function<Duration()> now_;
+  ClockBounds bounds_;
   ClockCorrelation correlation_;
   std::vector<CUevent> events_;  // of the last reference, if there is one, and then those of a burst
 };

@@ -43,10 +43,11 @@ bool CopyQueue::abandon(StreamId stream, Duration now) {
 CUresult CopyQueue::attend(Duration now) {
   Stage stage = stage_at(now);
   if (stage == Stage::in_flight) {
-    const CUresult result = driver_->cuEventQuery(end_.get());
+    const CUresult result = driver_->cuEventQuery(in_flight_);
     was_looked_at_ = true;
     if (result == CUresult::not_ready) return CUresult::success;
     if (result != CUresult::success) return result;
+    if (pairs_ != nullptr) pairs_->ended(request_.place);
     stage = go_on();
   } else if (stage == Stage::ready) {
     stage = go_on();
@@ -128,6 +129,7 @@ CUresult CopyQueue::start_part() {
   const auto address = [](const std::byte* at) {
     return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(at));
   };
+  if (pairs_ != nullptr) pairs_->begin(copies_.get());
   const CUresult copied = request_.direction == CopyDirection::to_device
                               ? driver_->cuMemcpyHtoDAsync(address(request_.to), request_.from, bytes, copies_.get())
                               : driver_->cuMemcpyDtoHAsync(request_.to, address(request_.from), bytes, copies_.get());
@@ -135,7 +137,9 @@ CUresult CopyQueue::start_part() {
   request_.to += bytes;
   request_.from += bytes;
   request_.bytes -= bytes;
-  return driver_->cuEventRecord(end_.get(), copies_.get());
+  CUevent timed = pairs_ != nullptr ? pairs_->end() : nullptr;
+  in_flight_ = timed != nullptr ? timed : end_.get();
+  return driver_->cuEventRecord(in_flight_, copies_.get());
 }
 
 void CopyQueue::end(bool failed) {

@@ -4,6 +4,7 @@
 
 #include "rtgpu/time.h"
 #include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/event_pairs.h"
 #include "runtime/device/cuda/handles.h"
 #include "runtime/device/device.h"
 #include "runtime/machine/priority_lock.h"
@@ -27,6 +28,8 @@ class CopyQueue {
     static_cast<void>(end_.release());
   }
 
+  // From now on parts are timed by these events, which it refers to; null: they are not. While nothing is copied.
+  void time_with(EventPairs* pairs) { pairs_ = pairs; }
   // Nothing is copied, for that many streams.
   void reset(std::size_t streams);
 
@@ -61,6 +64,8 @@ class CopyQueue {
   HandleOf<CUstream> copies_;
   HandleOf<CUevent> end_;
   std::size_t chunk_;
+  EventPairs* pairs_ = nullptr;
+  CUevent in_flight_ = nullptr;  // is reached at the end of that
 
   mutable PriorityLock lock_;
   std::vector<Waiting> waiting_;  // by stream

@@ -104,6 +104,7 @@ CudaDevice::~CudaDevice() {
   partitions_.reset();
   copies_.clear();
   memory_.clear();
+  times_.reset();
   spend_.reset();
 }
 
@@ -115,6 +116,7 @@ void CudaDevice::forget() {
   for (const auto& queue : copies_) queue->forget();
   for (DeviceMemory& memory : memory_) memory.forget();
   if (partitions_) partitions_->forget();
+  if (times_) times_->forget();
   if (spend_) spend_->forget();
   context_.forget();
 }
@@ -296,7 +298,8 @@ Result<std::span<std::byte>> CudaDevice::reserve(std::int64_t bytes) {
   return std::span(start, static_cast<std::size_t>(bytes));
 }
 
-void CudaDevice::start(Machine& /*machine*/, DeviceListener& /*listener*/, BoundaryRule rule) {
+void CudaDevice::start(Machine& machine, DeviceListener& /*listener*/, BoundaryRule rule) {
+  machine_ = &machine;
   rule_ = rule;
   selected_ = kNoStream;
   wants_boundary_ = false;
@@ -305,6 +308,7 @@ void CudaDevice::start(Machine& /*machine*/, DeviceListener& /*listener*/, Bound
   if (options_.clock != nullptr) options_.clock->start();
   for (const auto& state : streams_) state->stage = Stage::idle;
   for (const auto& queue : copies_) queue->reset(streams_.size());
+  start_times();
 }
 
 // Work that is still there then does not end.
@@ -319,6 +323,7 @@ void CudaDevice::stop() {
 
 std::vector<std::string> CudaDevice::notes() const {
   std::vector<std::string> notes = notes_;
+  if (!clock_statement_.empty()) notes.push_back(clock_statement_);
   if (is_lost_.load(std::memory_order_acquire)) {
     notes.push_back("the device was lost: " + (loss_ == CUresult::timeout ? "its work did not end" : describe(loss_)));
   }
@@ -338,8 +343,9 @@ GpuStatus CudaDevice::usable() const {
   return is_lost_.load(std::memory_order_acquire) ? GpuStatus::device_lost : GpuStatus::ok;
 }
 
-void CudaDevice::begin_launching(Duration now) {
+void CudaDevice::begin_launching(StreamId stream, Duration now) {
   reach(now);
+  streams_[stream]->work.begin_timing();
 }
 
 GpuStatus CudaDevice::launch(StreamId stream, const WorkBatch& batch, Duration now) {
@@ -362,6 +368,8 @@ void CudaDevice::attend(Duration now) {
     launch_next(stream, now);
   }
   attend_copies(now);
+  // Whoever waits for an end is told first.
+  if (is_timed_ && !has_something_to_tell()) times_->read();
   const std::lock_guard guard(lock_);
   looked_ = now;
 }
@@ -373,17 +381,19 @@ bool CudaDevice::look(StreamId stream, Duration now) {
   return streams_[stream]->stage == Stage::ended || (is_lost_.load(std::memory_order_relaxed) && !is_loss_told_);
 }
 
-// The driver is called without the lock, which the arbiter may wait for. Two threads may look, and what one finds may be
-// of a slice whose end the other one has found, and after which the next has been launched.
+// The driver is called without the lock, which the arbiter may wait for. Two threads may look, and what one finds may
+// be of a slice whose end the other one has found, and after which the next has been launched.
 void CudaDevice::look_at(StreamId stream) {
   StreamState& state = *streams_[stream];
+  CUevent end = nullptr;
   std::uint64_t launch = 0;
   {
     const std::lock_guard guard(lock_);
     if (state.stage != Stage::in_flight) return;
+    end = state.work.in_flight();
     launch = state.launches;
   }
-  const CUresult result = state.work.query();
+  const CUresult result = state.work.query(end);
   if (result != CUresult::success && result != CUresult::not_ready) {
     lose(result);
     return;
@@ -391,7 +401,9 @@ void CudaDevice::look_at(StreamId stream) {
   const std::lock_guard guard(lock_);
   if (state.launches != launch) return;
   state.was_looked_at = true;
-  if (result == CUresult::success && state.stage == Stage::in_flight) state.stage = Stage::ended;
+  if (result != CUresult::success || state.stage != Stage::in_flight) return;
+  state.stage = Stage::ended;
+  state.work.end_timing();
 }
 
 void CudaDevice::launch_next(StreamId stream, Duration now) {

@@ -18,6 +18,7 @@
 #include "runtime/device/cuda/sm_partitions.h"
 #include "runtime/device/cuda/spend_kernel.h"
 #include "runtime/device/cuda/stream_work.h"
+#include "runtime/device/cuda/work_times.h"
 #include "runtime/device/device.h"
 #include "runtime/machine/priority_lock.h"
 
@@ -48,8 +49,10 @@ class CudaDevice final : public Device {
                         ::CUgraph_st* made) override;
   Result<std::vector<Partition>> add_partitions(std::span<const int> sms) override;
   Result<std::span<std::byte>> reserve(std::int64_t bytes) override;
+  void time_work(bool wanted) override { is_timed_ = wanted; }
   void start(Machine& machine, DeviceListener& listener, BoundaryRule rule) override;
   void stop() override;
+  DeviceTimes take_times() override;
   std::vector<std::string> notes() const override;
   ::CUstream_st* cuda_stream(StreamId stream) const override;
   SmShare sm_share(StreamId stream) const override { return streams_[stream]->share; }
@@ -57,10 +60,11 @@ class CudaDevice final : public Device {
   void enter_thread() override;
   GpuStatus usable() const override;
   GpuStatus launch_graph(StreamId stream, std::size_t graph) override;
-  void begin_launching(Duration now) override;
+  void begin_launching(StreamId stream, Duration now) override;
   GpuStatus launch(StreamId stream, const WorkBatch& batch, Duration now) override;
   void attend(Duration now) override;
   bool look(StreamId stream, Duration now) override;
+  void follow_clock() override;
 
   void submit(StreamId stream, const WorkBatch& batch, Duration now) override;
   void select(StreamId stream, Duration switch_time, Duration now) override;
@@ -113,6 +117,10 @@ class CudaDevice final : public Device {
   Result<HandleOf<CUevent>> make_event();
   Error failed(const char* call, CUresult result) const;
   void note_priority(CUstream stream, int asked);
+  void start_times();
+  Errors set_up_times();
+  void time_with_pairs();
+  bool has_something_to_tell() const;
   bool may_go_on(StreamId stream) const;
   void look_at(StreamId stream);
   void launch_next(StreamId stream, Duration now);
@@ -138,6 +146,11 @@ class CudaDevice final : public Device {
   std::vector<std::unique_ptr<CopyQueue>> copies_;
   std::vector<std::unique_ptr<StreamState>> streams_;
   std::vector<std::string> notes_;
+  Machine* machine_ = nullptr;  // of the run
+  bool is_timed_ = false;
+  std::unique_ptr<WorkTimes> times_;  // once a run has been timed
+  std::vector<EventPairs*> pairs_;    // of the copy queues, and then of the streams
+  std::string clock_statement_;
 
   mutable PriorityLock lock_;  // guards stages and what follows
   BoundaryRule rule_;

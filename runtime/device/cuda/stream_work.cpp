@@ -24,10 +24,14 @@ GpuStatus StreamWork::begin(const WorkBatch& batch) {
 }
 
 bool StreamWork::launch_next() {
+  const bool has_begun = slice_ == 0 && batch_->has_begun() && !batch_->sliced();
+  if (!has_begun) begin_timing();
   if (!launch_slice()) give_up();
   ++slice_;
+  CUevent timed = pairs_ != nullptr ? pairs_->end() : nullptr;
+  in_flight_ = timed != nullptr ? timed : end_.get();
   // What was launched before something went wrong runs: its end has to be awaited all the same.
-  note(driver_->cuEventRecord(end_.get(), stream_.get()));
+  note(driver_->cuEventRecord(in_flight_, stream_.get()));
   return problem_ == CUresult::success;
 }
 
@@ -36,8 +40,8 @@ void StreamWork::give_up() {
   slices_ = std::min(slices_, slice_);
 }
 
-CUresult StreamWork::query() const {
-  const CUresult result = driver_->cuEventQuery(end_.get());
+CUresult StreamWork::query(CUevent in_flight) const {
+  const CUresult result = driver_->cuEventQuery(in_flight);
   const bool is_known = result == CUresult::success || result == CUresult::not_ready;
   // An event that cannot be asked for tells of no end: nothing else than the loss of the device can be made of that.
   return is_known || severity_of(result) == Severity::device_lost ? result : CUresult::unknown;

@@ -3,6 +3,7 @@
 
 #include "rtgpu/time.h"
 #include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/event_pairs.h"
 #include "runtime/device/cuda/handles.h"
 #include "runtime/device/cuda/spend_kernel.h"
 #include "runtime/device/work.h"
@@ -30,6 +31,17 @@ class StreamWork {
     static_cast<void>(end_.release());
   }
 
+  // From now on slices are timed by these events, which it refers to; null: they are not. While it is idle.
+  void time_with(EventPairs* pairs) { pairs_ = pairs; }
+  // What is launched into the stream from now on belongs to the next slice.
+  void begin_timing() {
+    if (pairs_ != nullptr) pairs_->begin(stream_.get());
+  }
+  // The end of what is in flight has been seen.
+  void end_timing() {
+    if (pairs_ != nullptr) pairs_->ended(batch_->place());
+  }
+
   // Launches the first slice of `batch`, which stays as it is until its end. Errors: not_supported, it has kernels of
   // the host; device_lost. Anything else that goes wrong fails the work at the end of what is in flight.
   GpuStatus begin(const WorkBatch& batch);
@@ -40,8 +52,10 @@ class StreamWork {
   void give_up();
   bool has_failed() const { return has_failed_; }
 
-  // Whether what is in flight has ended: not_ready, success, or what makes the device lost.
-  CUresult query() const;
+  // The event that is reached at the end of what is in flight.
+  CUevent in_flight() const { return in_flight_; }
+  // Whether it is: not_ready, success, or what makes the device lost. Any thread.
+  CUresult query(CUevent in_flight) const;
   // What made the device lost.
   CUresult problem() const { return problem_; }
 
@@ -61,8 +75,10 @@ class StreamWork {
   HandleOf<CUstream> stream_;
   HandleOf<CUevent> end_;
   int sms_;
+  EventPairs* pairs_ = nullptr;
 
   const WorkBatch* batch_ = nullptr;
+  CUevent in_flight_ = nullptr;
   std::int64_t slice_ = 0;  // the next one
   std::int64_t slices_ = 0;
   bool has_failed_ = false;

@@ -52,7 +52,8 @@ CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
     if (start->record == nullptr || end->record == nullptr) return CUresult::invalid_handle;
     if (!model.is_complete(*start) || !model.is_complete(*end)) return CUresult::not_ready;
     const auto elapsed = static_cast<std::int64_t>(end->record->done_at - start->record->done_at);
-    *milliseconds = static_cast<float>(static_cast<double>(elapsed) / 1e6);
+    const double speed = 1 + static_cast<double>(model.settings.clock_ppm) / 1e6;
+    *milliseconds = static_cast<float>(static_cast<double>(elapsed) * speed / 1e6);
     return CUresult::success;
   });
 }

@@ -77,6 +77,7 @@ class FakeCuda {
   //                        changed while there is work
   //   copy_ns_per_kib=0    what a copy takes, with a clock
   //   late_ns=0            with a clock, the host sees events complete this much later than they are
+  //   clock_ppm=0          the clock of cuEventElapsedTime is so many millionths faster than that; negative: slower
   //   hold=0               without a clock, with 1: submitted work waits for complete(); with 0 again, it is all done
   //   fail=NAME:CODE       the next call of this entry point answers CODE, and does nothing
   //   fail=NAME:CODE:N     the same, for the Nth call from now on

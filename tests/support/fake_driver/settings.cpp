@@ -7,8 +7,9 @@
 namespace rtgpu::cuda::fake {
 namespace {
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
+template <class Number = std::uint64_t>
+std::optional<Number> number_in(std::string_view text) {
+  Number number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
@@ -37,6 +38,12 @@ bool change_clock(Settings& settings, std::string_view value) {
   else
     return false;
   return true;
+}
+
+bool change_clock_speed(Settings& settings, std::string_view value) {
+  const std::optional<std::int64_t> ppm = number_in<std::int64_t>(value);
+  if (ppm) settings.clock_ppm = *ppm;
+  return ppm.has_value();
 }
 
 bool change_result(Settings& settings, std::string_view key, CUresult result) {
@@ -121,6 +128,7 @@ bool change(Settings& settings, std::string_view setting) {
   const std::string_view value = setting.substr(equals + 1);
   if (key == "fail") return plan_result(settings, value);
   if (key == "clock") return change_clock(settings, value);
+  if (key == "clock_ppm") return change_clock_speed(settings, value);
   if (key == "missing") {
     settings.missing.emplace(value);
     return true;

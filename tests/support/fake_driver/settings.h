@@ -46,6 +46,7 @@ struct Settings {
   Clock clock = Clock::none;
   std::uint64_t copy_ns_per_kib = 0;
   std::uint64_t late_ns = 0;
+  std::int64_t clock_ppm = 0;
   std::vector<PlannedResult> planned;
   CUresult fault = CUresult::success;
   CUresult fault_at_launch = CUresult::success;

@@ -18,12 +18,12 @@ using cuda::CUresult;
 using cuda::CUstream;
 using cuda::FakeCuda;
 using ::testing::AllOf;
+using ::testing::Contains;
 using testing::CountingKernel;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::gpu;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::ms;
 using testing::refusal_of;
 using testing::setup;
@@ -80,7 +80,7 @@ TEST(CudaGraphSegment, IsCapturedBeforeTheRunAndLaunchedInIt) {
   EXPECT_THAT(kernel.counts, Each(2));  // twice, and not when it was captured
   EXPECT_THAT(times_of(runtime, "task", TraceKind::complete), ElementsAre("4ms", "14ms"));
   EXPECT_EQ(fake.calls("cuGraphUpload"), 1U);
-  EXPECT_THAT(runtime.report().notes, IsEmpty());
+  EXPECT_THAT(runtime.report().notes, Each(HasSubstr("device clock")));
 }
 
 TEST(CudaGraphSegment, LaunchThatFails) {
@@ -146,7 +146,7 @@ TEST(CudaGraphSegment, ForeignPrioritiesAreReported) {
   runtime.run_for(ms(5));
   EXPECT_THAT(kernel.counts, Each(1));
   EXPECT_THAT(runtime.report().notes,
-              ElementsAre(HasSubstr("stream 0: 1 of 2 kernels of the graph have priority 0 instead of -5")));
+              Contains(HasSubstr("stream 0: 1 of 2 kernels of the graph have priority 0 instead of -5")));
 }
 
 TEST(CudaOwnStream, IsUsedAndStaysTheApplications) {
@@ -167,7 +167,7 @@ TEST(CudaOwnStream, IsUsedAndStaysTheApplications) {
     runtime.run_for(ms(5));
     EXPECT_EQ(given, own);
     EXPECT_THAT(times_of(runtime, "task", TraceKind::complete), ElementsAre("1ms"));
-    EXPECT_THAT(runtime.report().notes, ElementsAre(HasSubstr("the stream has priority -3 instead of -5")));
+    EXPECT_THAT(runtime.report().notes, Contains(HasSubstr("the stream has priority -3 instead of -5")));
   }
   EXPECT_EQ(fake.things_left(), 2U);  // the stream, and the application's hold on the context
 }

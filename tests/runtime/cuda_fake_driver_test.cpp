@@ -131,7 +131,8 @@ TEST_F(CudaFakeDriver, StreamsAndContextsSayTheirFlags) {
   EXPECT_EQ(call().cuStreamGetFlags(blocking, &flags), CUresult::success);
   EXPECT_EQ(flags, kStreamDefault);
   const CUfunction kernel = function("a");
-  for (const std::uintptr_t handle : std::array<std::uintptr_t, 3>{0, 1, 2}) {  // the legacy default stream, and that of the thread
+  for (const std::uintptr_t handle :
+       std::array<std::uintptr_t, 3>{0, 1, 2}) {  // the legacy default stream, and that of the thread
     auto* const legacy = reinterpret_cast<CUstream>(handle);
     EXPECT_EQ(call().cuStreamGetFlags(legacy, &flags), CUresult::invalid_handle);
     EXPECT_EQ(launch(kernel, legacy), CUresult::invalid_handle);

@@ -229,6 +229,9 @@ void rtgpu_job_launch(rtgpu_job* job, int64_t blocks, rtgpu_kernel kernel, void*
 void rtgpu_job_run(rtgpu_job* job, int64_t time_ns) {
   job->job.stream().run(Duration::nanoseconds(time_ns));
 }
+CUstream_st* rtgpu_job_cuda_stream(rtgpu_job* job) {
+  return job->job.stream().cuda();
+}
 void rtgpu_job_end_slice(rtgpu_job* job) {
   job->job.end_slice();
 }

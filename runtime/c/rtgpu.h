@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+struct CUstream_st; /* of the CUDA driver: CUstream and cudaStream_t are pointers to it */
+
 typedef struct rtgpu_runtime rtgpu_runtime;
 typedef struct rtgpu_job rtgpu_job;
 
@@ -34,14 +36,15 @@ typedef enum rtgpu_gpu_status {
   RTGPU_GPU_FAILED,
   RTGPU_GPU_DEVICE_LOST,
   RTGPU_GPU_TOO_MUCH_WORK,
-  RTGPU_GPU_NOT_SUPPORTED
+  RTGPU_GPU_NOT_SUPPORTED,
+  RTGPU_GPU_FORKED
 } rtgpu_gpu_status;
 
 typedef enum rtgpu_overrun { RTGPU_KEEP_ON = 0, RTGPU_SKIP = 1, RTGPU_ABORT = 2 } rtgpu_overrun;
 
 /* 0 and NULL mean the default everywhere. */
 typedef struct rtgpu_options {
-  const char* device; /* "host" */
+  const char* device; /* "host"; "host:compute", "cuda", "cuda:1", ... */
   const char* policy; /* "mpcp" */
   const char* trace;  /* file for a Chrome trace */
   int allow_degraded; /* run even if real-time scheduling is refused */
@@ -73,7 +76,7 @@ typedef struct rtgpu_task_report {
 } rtgpu_task_report;
 
 typedef void (*rtgpu_job_function)(rtgpu_job* job, void* user);
-/* A kernel: called for each block, on the SM with that number. */
+/* A kernel of a host device: called for each block, on the SM with that number. */
 typedef void (*rtgpu_kernel)(void* user, int64_t block, int sm);
 
 /* NULL: failed, and `error` (may be NULL) holds why, cut to `size`. */
@@ -108,6 +111,10 @@ void rtgpu_job_spend(rtgpu_job* job, int64_t time_ns);
 rtgpu_gpu_status rtgpu_job_enter(rtgpu_job* job, const char* name);
 void rtgpu_job_launch(rtgpu_job* job, int64_t blocks, rtgpu_kernel kernel, void* user);
 void rtgpu_job_run(rtgpu_job* job, int64_t time_ns);
+/* Between enter and leave: the task's own CUDA stream, for what is launched into it as Stream::cuda() says. On a device
+ * that is not CUDA: NULL, and leave answers RTGPU_GPU_NOT_SUPPORTED. */
+struct CUstream_st* rtgpu_job_cuda_stream(rtgpu_job* job);
+/* What is launched from here on is the next slice. What goes into a CUDA stream is there at once, and is in none. */
 void rtgpu_job_end_slice(rtgpu_job* job);
 rtgpu_gpu_status rtgpu_job_leave(rtgpu_job* job);
 rtgpu_gpu_status rtgpu_job_copy(rtgpu_job* job, int to_host, void* to, const void* from, size_t bytes);

@@ -143,9 +143,51 @@ TEST(CInterface, SaysWhatIsWrong) {
   EXPECT_EQ(rtgpu_task_report_of(runtime.get(), 7, &report), RTGPU_BAD_SETUP);
 }
 
+// What a job found that asked for its CUDA stream.
+struct SeenStream {
+  CUstream_st* stream = nullptr;
+  rtgpu_gpu_status status = RTGPU_GPU_OK;
+};
+
+void ask_for_stream(rtgpu_job* job, void* user) {
+  auto& seen = *static_cast<SeenStream*>(user);
+  if (rtgpu_job_enter(job, "work") != RTGPU_GPU_OK) return;
+  seen.stream = rtgpu_job_cuda_stream(job);
+  seen.status = rtgpu_job_leave(job);
+}
+
+TEST(CInterface, HostDevicesHaveNoCudaStream) {
+  for (const char* device : {"host", "host:compute"}) {
+    rtgpu_options options{};
+    options.device = device;
+    options.no_real_time = 1;
+    options.allow_degraded = 1;
+    const CRuntime runtime(rtgpu_create(&options, nullptr, 0));
+    ASSERT_NE(runtime, nullptr);
+    int other = 0;
+    SeenStream seen;
+    seen.stream = reinterpret_cast<CUstream_st*>(&other);
+    const rtgpu_task task = task_named("work", 1);
+    ASSERT_EQ(rtgpu_add_task(runtime.get(), &task, ask_for_stream, &seen), RTGPU_OK);
+    ASSERT_EQ(rtgpu_run_for(runtime.get(), 0), RTGPU_OK) << rtgpu_last_error(runtime.get());
+    EXPECT_EQ(seen.stream, nullptr);
+    EXPECT_EQ(seen.status, RTGPU_GPU_NOT_SUPPORTED);
+  }
+}
+
+// Whether this machine has a driver or not.
+TEST(CInterface, SaysThatThereIsNoSuchCudaDevice) {
+  rtgpu_options options{};
+  options.device = "cuda:999";
+  std::array<char, 400> error{};
+  EXPECT_EQ(rtgpu_create(&options, error.data(), error.size()), nullptr);
+  EXPECT_THAT(error.data(), ::testing::AnyOf(HasSubstr("CUDA"), HasSubstr("cuda:999")));
+}
+
 TEST(CInterface, StatusesAreThoseOfTheRuntime) {
   EXPECT_EQ(static_cast<int>(RTGPU_GPU_NOT_OWN_JOB), static_cast<int>(GpuStatus::not_own_job));
   EXPECT_EQ(static_cast<int>(RTGPU_GPU_NOT_SUPPORTED), static_cast<int>(GpuStatus::not_supported));
+  EXPECT_EQ(static_cast<int>(RTGPU_GPU_FORKED), static_cast<int>(GpuStatus::forked));
   EXPECT_EQ(rtgpu_gpu_status_text(RTGPU_GPU_ABORTED), to_string(GpuStatus::aborted));
 }
 

@@ -32,12 +32,14 @@ void CudaDevice::start(Machine& machine, DeviceListener& /*listener*/, BoundaryR
 
 // Work that is still there then does not end.
 void CudaDevice::stop() {
-  bool hangs = false;
-  {
-    const std::lock_guard guard(lock_);
-    hangs = std::ranges::any_of(streams_, [](const auto& state) { return state->stage == Stage::in_flight; });
-  }
-  if (hangs) lose(CUresult::timeout);
+  if (has_work()) lose(CUresult::timeout);
+}
+
+// On the device, also of copies.
+bool CudaDevice::has_work() const {
+  const std::lock_guard guard(lock_);
+  return std::ranges::any_of(streams_, [](const auto& state) { return state->stage == Stage::in_flight; }) ||
+         std::ranges::any_of(copies_, [](const auto& queue) { return !queue->in_flight_since().is_infinite(); });
 }
 
 std::vector<std::string> CudaDevice::notes() const {

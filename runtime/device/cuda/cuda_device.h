@@ -110,6 +110,7 @@ class CudaDevice final : public Device {
 
   Errors set_up();
   Errors launch_once();
+  bool has_work() const;
   void forget();
   Result<HandleOf<CUstream>> make_stream(int priority);
   Result<HandleOf<CUstream>> make_stream_on(std::optional<PartitionId> partition, int priority);

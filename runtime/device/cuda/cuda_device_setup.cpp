@@ -88,8 +88,7 @@ CudaDevice::CudaDevice(const Driver& driver, CUdevice device, DeviceInfo info, c
 // Streams and memory are given back in their context, and that last. With work that never ends on the device, giving
 // back memory would wait for it: then all is left to the end of the process.
 CudaDevice::~CudaDevice() {
-  const bool hangs = std::ranges::any_of(streams_, [](const auto& state) { return state->stage == Stage::in_flight; });
-  if (fork_guard_.is_in_child() || hangs) {
+  if (fork_guard_.is_in_child() || has_work()) {
     forget();
     return;
   }

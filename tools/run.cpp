@@ -86,7 +86,9 @@ void declare_options(CLI::App& app, RunArguments& arguments) {
       ->option_text("P");
   app.add_option("--device", arguments.device,
                  "host (the default): an emulated device on which work takes its\n"
-                 "declared time; host:compute: one that computes; cuda or cuda:N")
+                 "declared time; host:compute: one that computes; cuda or cuda:N: GPU N\n"
+                 "(0 unless given) of the NVIDIA driver, for CUDA 12.4 or later, under\n"
+                 "mpcp, fmlp+ or stream-priority")
       ->option_text("D");
   declare_work(app, arguments);
   declare_realtime(app, arguments);

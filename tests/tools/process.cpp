@@ -1,9 +1,11 @@
 #include "tests/tools/process.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -132,19 +134,34 @@ class SpawnSetup {
     if (!path.empty()) posix_spawn_file_actions_addchdir_np(&actions_, path.c_str());
   }
 
-  pid_t spawn(const std::string& program, const std::vector<std::string>& arguments) const {
+  pid_t spawn(const std::string& program, const std::vector<std::string>& arguments,
+              std::vector<std::string> environment) const {
     std::vector<std::string> words{program};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
+    const std::size_t own = environment.size();
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      const std::string inherited = *variable;
+      const std::string name = inherited.substr(0, inherited.find('=') + 1);
+      const bool is_replaced = std::any_of(environment.begin(), environment.begin() + static_cast<std::ptrdiff_t>(own),
+                                           [&](const std::string& other) { return other.starts_with(name); });
+      if (!is_replaced) environment.push_back(inherited);
+    }
+    const std::vector<char*> argv = pointers_to(words);
+    const std::vector<char*> envp = pointers_to(environment);
     pid_t pid = -1;
-    errno = posix_spawn(&pid, program.c_str(), &actions_, &attributes_, pointers.data(), environ);
+    errno = posix_spawn(&pid, program.c_str(), &actions_, &attributes_, argv.data(), envp.data());
     if (errno != 0) fail("posix_spawn");
     return pid;
   }
 
  private:
+  static std::vector<char*> pointers_to(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+  }
+
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
 };
@@ -220,7 +237,7 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
   setup.stream(STDOUT_FILENO, out.theirs);
   setup.stream(STDERR_FILENO, err.theirs);
   setup.directory(options.directory);
-  const pid_t pid = setup.spawn(program, arguments);
+  const pid_t pid = setup.spawn(program, arguments, options.environment);
   for (Channel* channel : {&in, &out, &err}) channel->theirs.reset();
 
   ProcessResult result;
@@ -236,10 +253,14 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
   return result;
 }
 
-ProcessResult run_rtgpu(const std::vector<std::string>& arguments, const ProcessOptions& options) {
+std::string rtgpu_program() {
   // Another build of the program, with sanitizers for instance, may be tested by the same tests.
   const char* other = std::getenv("RTGPU_TEST_PROGRAM");
-  return run_process(other == nullptr ? RTGPU_PROGRAM : other, arguments, options);
+  return other == nullptr ? RTGPU_PROGRAM : other;
+}
+
+ProcessResult run_rtgpu(const std::vector<std::string>& arguments, const ProcessOptions& options) {
+  return run_process(rtgpu_program(), arguments, options);
 }
 
 TemporaryFile::TemporaryFile(const std::string& content, const std::string& suffix)

@@ -16,8 +16,9 @@ enum class OutputTo {
 };
 
 struct ProcessOptions {
-  std::string input = {};      // given on standard input, through a pipe
-  std::string directory = {};  // to run in; empty: this one
+  std::string input = {};                     // given on standard input, through a pipe
+  std::string directory = {};                 // to run in; empty: this one
+  std::vector<std::string> environment = {};  // "NAME=value", in place of this process's own
   OutputTo output = OutputTo::pipe;
   std::string interrupt_after = {};  // once standard error holds this, the process gets a SIGINT; empty: none
 };
@@ -31,7 +32,8 @@ struct ProcessResult {
 ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments,
                           const ProcessOptions& options = {});
 
-// The program under test.
+// The program under test, and where it is.
+std::string rtgpu_program();
 ProcessResult run_rtgpu(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 // A file with that content, for as long as the object lives.

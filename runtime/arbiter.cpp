@@ -7,6 +7,9 @@
 namespace rtgpu {
 namespace {
 
+// A run that is longer than this is measured in part.
+constexpr Duration kLoggedExecution = Duration::seconds(600);
+
 Waiting waiting_of(LockWait wait) {
   return wait == LockWait::spin ? Waiting::spinning : Waiting::suspended;
 }
@@ -27,6 +30,7 @@ Arbiter::Arbiter(Machine& machine, Device& device, std::unique_ptr<GpuPolicy> po
       policy_(std::move(policy)),
       copies_by_rank_(copies_by_rank),
       tasks_(tasks.size()) {
+  if (device.properties().attended && !machine.is_virtual()) device_execution_ = ExecutionLog(kLoggedExecution);
   for (TaskId task = 0; task < tasks.size(); ++task) {
     const StreamId stream = tasks[task].stream;
     tasks_[task].setup = tasks[task];
@@ -226,7 +230,9 @@ void Arbiter::serve(TraceRing& trace) {
 void Arbiter::note_device_latency(Duration due, Duration woke) {
   if (machine_.is_virtual()) return;
   const Duration executed = machine_.execution_time();
-  device_handling_.add(executed - std::exchange(device_executed_, executed));
+  const Duration took = executed - std::exchange(device_executed_, executed);
+  device_handling_.add(took);
+  device_execution_.add(woke, took);
   if (due > woke) return;
   device_latency_.add(woke - due);
   if (woke - due >= LatencySampler::kNoted) device_late_.add({due, woke - due});

@@ -9,6 +9,7 @@
 #include "rtgpu/gpu_policy.h"
 #include "rtgpu/time.h"
 #include "runtime/device/device.h"
+#include "runtime/execution_log.h"
 #include "runtime/gpu_status.h"
 #include "runtime/histogram.h"
 #include "runtime/job_place.h"
@@ -74,6 +75,8 @@ class Arbiter final : public DeviceListener {
   const Histogram& device_latency() const { return device_latency_; }
   const Histogram& device_handling() const { return device_handling_; }
   const LatenessLog& device_late() const { return device_late_; }
+  // What serve() executed, of a device that is `attended`; empty otherwise.
+  const ExecutionLog& device_execution() const { return device_execution_; }
   // For devices with threads of their own.
   void on_device_event(const DeviceEvent& event) override;
   void trace_device_events_into(TraceRing& trace) { device_trace_ = &trace; }
@@ -160,6 +163,7 @@ class Arbiter final : public DeviceListener {
   Histogram device_latency_;  // of serve() alone, like the next two
   Histogram device_handling_;
   LatenessLog device_late_;
+  ExecutionLog device_execution_;
   Duration device_executed_;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> lost_ = false;

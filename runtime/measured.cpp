@@ -102,7 +102,7 @@ class Charger {
 
   // Above all others of their cores. A task of each core for lost time: as much as was lost in any window as long as
   // the longest deadline there. And one for each task that uses the device, for the device's thread: on which core it
-  // runs is not known.
+  // runs is not known. Where that thread looks at the device now and then, a task for all that it executes.
   void add_machine_tasks() {
     int next_priority = 1;
     for (const Task& task : charged_.tasks) next_priority = std::max(next_priority, task.priority + 1);
@@ -114,6 +114,12 @@ class Charger {
       const Duration lost = lost_in_window(measured_.lost.at(static_cast<std::size_t>(core)), window);
       if (lost > Duration())
         add(machine_task(fmt::format("time lost on core {}", core), core, next_priority++, window, lost));
+      if (!measured_.device_execution.empty()) {
+        const Duration time = measured_.device_execution.most_in_window(window);
+        if (time == Duration()) continue;
+        add(machine_task(fmt::format("looking at the device on core {}", core), core, next_priority++, window, time));
+        continue;
+      }
       for (std::size_t task = 0; task < count; ++task) {
         const Duration time = measured_.device_handling * device_events(charged_.tasks[task]);
         if (time == Duration()) continue;
@@ -147,6 +153,13 @@ std::string describe(const MeasuredOverheads& measured, Duration window) {
   for (const auto& of_core : measured.lost) lost = std::max(lost, lost_in_window(of_core, window));
   Duration overshoot;
   for (const Duration each : measured.overshoot) overshoot = std::max(overshoot, each);
+  if (!measured.device_execution.empty()) {
+    return fmt::format(
+        "waking up {} ms, noticing what the device did {} ms, looking at it for {} ms in any {} ms, a job beyond its "
+        "declared execution {} ms, time lost on a core in any {} ms {} ms",
+        text(wake_up), text(measured.device_latency), text(measured.device_execution.most_in_window(window)),
+        text(window), text(overshoot), text(window), text(lost));
+  }
   return fmt::format(
       "waking up {} ms, noticing an event of the device {} ms, handling one {} ms, a job beyond its declared execution "
       "{} ms, time lost on a core in any {} ms {} ms",

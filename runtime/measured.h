@@ -6,6 +6,7 @@
 #pragma once
 
 #include "rtgpu/time.h"
+#include "runtime/execution_log.h"
 #include "runtime/latency_sampler.h"
 #include "taskset/taskset.h"
 
@@ -24,8 +25,10 @@ struct MeasuredOverheads {
   std::vector<Duration> overshoot;          // by task: execution of a job beyond what its segments declare
   Duration device_latency;                  // from an event of the emulated device to its being noticed
   Duration device_handling;                 // CPU time that an event takes, on some core
-  std::vector<Lateness> device_lost;        // events that were noticed later
-  bool complete = true;                     // every lost time could be noted
+  // Of a device that is looked at now and then, in place of that: what the device's thread executed.
+  ExecutionLog device_execution;
+  std::vector<Lateness> device_lost;  // events that were noticed later
+  bool complete = true;               // every lost time could be noted
 };
 
 // "waking up takes up to 0.085 ms, ...": for a reader. `window` is what lost time is said for.

@@ -173,6 +173,8 @@ MeasuredOverheads Run::measured(std::span<const std::unique_ptr<TaskRunner>> run
   // A device that is looked at now and then is late by that much as well.
   measured.device_latency = without_lost(arbiter_.device_latency().max()) + device_.properties().seen_within;
   measured.device_handling = without_lost(arbiter_.device_handling().max());
+  measured.device_execution = arbiter_.device_execution();
+  measured.complete = measured.complete && !measured.device_execution.is_full();
   const std::span<const Lateness> late = arbiter_.device_late().seen();
   measured.device_lost.assign(late.begin(), late.end());
   measured.complete = measured.complete && !arbiter_.device_late().is_full();

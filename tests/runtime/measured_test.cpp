@@ -6,6 +6,7 @@
 #include "tests/support/build.h"
 
 #include <random>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -57,6 +58,27 @@ TEST(Histogram, AgreesWithASortedList) {
     EXPECT_GE(seen.percentile(per_mille).count(), exact) << per_mille;
     EXPECT_LE(seen.percentile(per_mille).count(), exact + exact / 32 + 1) << per_mille;
   }
+}
+
+TEST(ExecutionLog, TellsTheMostOfAnyWindow) {
+  ExecutionLog log(ms(20));
+  EXPECT_FALSE(log.empty());
+  EXPECT_EQ(log.most_in_window(ms(5)), Duration());
+  log.add(us(200), us(100));
+  log.add(us(900), us(50));
+  log.add(ms(4), us(30));
+  log.add(ms(10), us(170));
+  // With one step more on each side.
+  EXPECT_EQ(log.most_in_window(us(1)), us(170));
+  EXPECT_EQ(log.most_in_window(ms(2)), us(170));
+  EXPECT_EQ(log.most_in_window(us(2'001)), us(180));  // steps 0 to 4
+  EXPECT_EQ(log.most_in_window(ms(5)), us(200));      // steps 4 to 10
+  EXPECT_EQ(log.most_in_window(ms(100)), us(350));
+  log.add(ms(19), Duration() - us(1));
+  EXPECT_FALSE(log.is_full());
+  log.add(ms(20), us(1));
+  EXPECT_TRUE(log.is_full());
+  EXPECT_TRUE(ExecutionLog().empty());
 }
 
 TEST(Histogram, AddsAnotherOne) {
@@ -138,6 +160,26 @@ TEST(MeasuredTaskset, HasEveryOverheadInIt) {
   }
   EXPECT_EQ(lost_on_core_0, us(700));
   EXPECT_EQ(lost_on_core_1, us(250));
+  EXPECT_TRUE(validate(charged).empty());
+}
+
+// In place of the events: what the thread executed in the longest deadline of each core.
+TEST(MeasuredTaskset, HasWhatLookingAtTheDeviceTook) {
+  const Taskset taskset = two_tasks();
+  MeasuredOverheads measured = nothing_measured(taskset);
+  measured.device_handling = us(5);
+  measured.device_execution = ExecutionLog(ms(50));
+  measured.device_execution.add(ms(3), us(30));
+  measured.device_execution.add(ms(8), us(40));
+  measured.device_execution.add(ms(30), us(60));
+  const Taskset charged = with_overheads(taskset, measured);
+  ASSERT_EQ(charged.tasks.size(), 2U + 2U);
+  for (std::size_t index = 2; index < charged.tasks.size(); ++index) {
+    const Task& task = charged.tasks[index];
+    EXPECT_EQ(task.name, "looking at the device on core " + std::to_string(task.cpu));
+    EXPECT_EQ(std::get<CpuSegment>(task.segments[0]).time.max, us(70));
+    EXPECT_EQ(task.period, taskset.tasks[static_cast<std::size_t>(task.cpu)].deadline);
+  }
   EXPECT_TRUE(validate(charged).empty());
 }
 

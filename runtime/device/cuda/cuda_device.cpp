@@ -11,7 +11,7 @@ namespace rtgpu::cuda {
 namespace {
 
 // Work that has run for this many times as long is looked at again after as long as that.
-constexpr std::int64_t kLooks = 32;
+constexpr std::int64_t kLooks = 8;
 // Events of a copy engine at one moment, at most: a copy ends and the next begins, and one that nobody was told of.
 constexpr std::size_t kEventsOfEngine = 3;
 

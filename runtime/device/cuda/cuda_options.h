@@ -32,9 +32,10 @@ class CudaClock {
 struct CudaOptions {
   std::string library = {};  // the driver's; libcuda.so.1 if empty
   ContextWait context_wait = ContextWait::block;
-  // Work in flight is looked at again after a thirty-second of the time that it has run, but within these limits: long
-  // work costs few looks, and is seen to have ended within `look_most`. Above 0.
-  Duration look_least = Duration::microseconds(5);
+  // Work in flight is looked at again after an eighth of the time that it has run, but within these limits: its end is
+  // seen within `look_most`, or an eighth of its length if that is less. A look takes a few microseconds of a CPU,
+  // above all tasks there. Above 0.
+  Duration look_least = Duration::microseconds(10);
   Duration look_most = Duration::microseconds(50);
   // Copies go in parts of at most this many bytes, one at a time. Above 0.
   std::size_t copy_chunk = std::size_t{4} << 20U;

@@ -226,6 +226,13 @@ TEST_F(CudaSlicesInFlight, ANextSliceThatCannotBeLaunchedLosesTheDevice) {
   EXPECT_THAT(device->notes(), ElementsAre(HasSubstr("LAUNCH_FAILED (719)")));
 }
 
+TEST_F(CudaSlicesInFlight, AnEventThatTellsOfAFaultLosesTheDevice) {
+  fake.set("fail=cuEventQuery:700");
+  EXPECT_TRUE(device->look(stream, now));  // whoever waits busily
+  EXPECT_THAT(after_attending(), ElementsAre("lost"));
+  EXPECT_THAT(device->notes(), ElementsAre(HasSubstr("ILLEGAL_ADDRESS (700)")));
+}
+
 TEST_F(CudaSlicesInFlight, WorkThatDoesNotEndBeforeTheRunDoesLosesTheDevice) {
   device->stop();
   EXPECT_EQ(device->usable(), GpuStatus::device_lost);

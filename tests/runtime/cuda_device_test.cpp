@@ -2,6 +2,7 @@
 #include "analysis/simulation/schedule.h"
 #include "analysis/simulation/trials.h"
 #include "rtgpu/policy.h"
+#include "runtime/device/make_device.h"
 #include "runtime/runtime.h"
 #include "runtime/trace/schedule_of_trace.h"
 #include "taskset/taskset.h"
@@ -12,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -147,6 +150,23 @@ TEST(CudaStream, SlicesGoOneByOneAndLetOthersIn) {
   EXPECT_THAT(order, ElementsAre("low 30", "low 30", "rtgpu_spend 32", "low 30", "low 10"));
   EXPECT_THAT(times_of(runtime, "high", TraceKind::complete), ElementsAre("5ms"));
   EXPECT_THAT(times_of(runtime, "low", TraceKind::complete), ElementsAre("9ms"));
+}
+
+// As a taskset declares them, without code of the application.
+TEST(CudaStream, DeclaredSlicesLetOthersIn) {
+  FakeCuda fake;
+  Runtime runtime(virtual_cuda_options(fake, "mpcp"));
+  Segment segment = gpu(Duration(), ms(9));
+  std::get<GpuSegment>(segment).slices = 4;
+  runtime.add_task(setup("low", ms(100), 1, {segment}, 0), testing::use_gpu_well);
+  TaskSetup high = setup("high", ms(100), 2, {gpu(Duration(), ms(1))}, 1);
+  high.offset = ms(3);
+  runtime.add_task(high, testing::use_gpu_well);
+  const std::size_t before = fake.calls("cuLaunchKernel");
+  runtime.run_for(ms(50));
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), before + 5);
+  EXPECT_THAT(times_of(runtime, "high", TraceKind::complete), ElementsAre("5500us"));  // the second slice ends at 4.5
+  EXPECT_THAT(times_of(runtime, "low", TraceKind::complete), ElementsAre("10ms"));
 }
 
 TEST(CudaStream, WorkThatThrowsIsAwaitedBeforeOthersGetIn) {
@@ -296,6 +316,21 @@ TEST(CudaPartitions, KernelsKeepToTheirSharesWithoutGreenContexts) {
   EXPECT_EQ(share.count, 5U);
   EXPECT_EQ(share.total, 16U);
   EXPECT_THAT(runtime.report().notes, ElementsAre(HasSubstr("persistent blocks"), HasSubstr("device clock")));
+}
+
+TEST(CudaPartitions, AreMadeOnceAndBeforeTheStreams) {
+  FakeCuda fake;
+  CudaOptions options;
+  options.library = FakeCuda::path();
+  const Result<std::unique_ptr<Device>> device = make_device("cuda", {}, options);
+  ASSERT_TRUE(device);
+  EXPECT_TRUE((*device)->add_stream({.level = 5}));
+  const Result<StreamId> beyond = (*device)->add_stream({.level = 6});
+  ASSERT_FALSE(beyond);
+  EXPECT_THAT(to_string(beyond.errors().front()), HasSubstr("found stream level 6; expected 0 to 5"));
+  const Result<std::vector<Partition>> late = (*device)->add_partitions(std::vector<int>{4});
+  ASSERT_FALSE(late);
+  EXPECT_THAT(to_string(late.errors().front()), HasSubstr("all at once, before the first stream"));
 }
 
 TEST(CudaCopies, GoInPartsAndInTheOrderOfPriorities) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <sys/wait.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -106,6 +107,26 @@ TEST(CudaSetUp, SaysHowTheContextWaitsIfOthersMadeItBefore) {
   fake.set("fail=cuDevicePrimaryCtxSetFlags:708");
   Runtime runtime(virtual_cuda_options(fake, "mpcp"));
   EXPECT_THAT(runtime.report().notes, ElementsAre(HasSubstr("wait as the driver chooses, not block")));
+}
+
+TEST(CudaSetUp, SaysWhichWayOfWaitingOthersChose) {
+  for (const auto& [flags, wait, said] : {std::tuple(cuda::kContextSchedSpin, ContextWait::block, "spin, not block"),
+                                          std::tuple(cuda::kContextSchedYield, ContextWait::spin, "yield, not spin"),
+                                          std::tuple(cuda::kContextSchedSpin, ContextWait::spin, "")}) {
+    FakeCuda fake;
+    const Result<cuda::Driver> application = cuda::Driver::load(FakeCuda::path());
+    ASSERT_TRUE(application);
+    ASSERT_EQ((*application)->cuDevicePrimaryCtxSetFlags(0, flags), cuda::CUresult::success);
+    fake.set("fail=cuDevicePrimaryCtxSetFlags:708");
+    RuntimeOptions options = virtual_cuda_options(fake, "mpcp");
+    options.cuda.context_wait = wait;
+    Runtime runtime(options);
+    const std::vector<std::string> notes = runtime.report().notes;
+    EXPECT_EQ(notes.size(), said[0] == 0 ? 0U : 1U);
+    if (!notes.empty()) {
+      EXPECT_THAT(notes.front(), HasSubstr(said));
+    }
+  }
 }
 
 TEST(CudaSetUp, MemoryThatIsNotThere) {

@@ -59,14 +59,6 @@ PrimaryContext::PrimaryContext(PrimaryContext&& other) noexcept
       context_(std::exchange(other.context_, nullptr)),
       note_(std::move(other.note_)) {}
 
-PrimaryContext& PrimaryContext::operator=(PrimaryContext&& other) noexcept {
-  std::swap(driver_, other.driver_);
-  std::swap(device_, other.device_);
-  std::swap(context_, other.context_);
-  std::swap(note_, other.note_);
-  return *this;
-}
-
 PrimaryContext::~PrimaryContext() {
   if (context_ != nullptr) driver_->cuDevicePrimaryCtxRelease(device_);
 }

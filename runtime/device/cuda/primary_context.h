@@ -17,7 +17,7 @@ class PrimaryContext {
   static Result<PrimaryContext> retain(const Driver& driver, CUdevice device, ContextWait wait);
 
   PrimaryContext(PrimaryContext&& other) noexcept;
-  PrimaryContext& operator=(PrimaryContext&& other) noexcept;
+  PrimaryContext& operator=(PrimaryContext&&) = delete;
   ~PrimaryContext();
 
   // Makes it the calling thread's. Whether that worked.

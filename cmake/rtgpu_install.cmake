@@ -8,7 +8,7 @@ set(rtgpu_public_headers
     rtgpu/error.h rtgpu/gpu_policy.h rtgpu/policy.h rtgpu/result.h rtgpu/rtgpu.h rtgpu/time.h
     taskset/document_stream.h taskset/json.h taskset/taskset.h
     taskset/generators/drawn_tasks.h taskset/generators/gcaps_table3.h taskset/generators/preset.h
-    taskset/generators/random.h taskset/generators/uunifast.h
+    taskset/generators/randfixedsum.h taskset/generators/random.h taskset/generators/uunifast.h
     analysis/analysis.h
     analysis/falsification/attack.h analysis/falsification/counterexample.h
     analysis/simulation/chrome_trace.h analysis/simulation/gantt.h analysis/simulation/scenario.h

@@ -60,12 +60,14 @@ std::string footer() {
   }
   text +=
       "uunifast is uunifast-discard without task_utilisation: a task may have more than 1\n"
-      "where the utilisation of all cores allows it.\n";
+      "where the utilisation of all cores allows it. randfixedsum gives the same splits as\n"
+      "uunifast-discard, but also where nearly all would be discarded.\n";
   return text + kGenerateFooter;
 }
 
 void declare_options(CLI::App& app, GenerateArguments& arguments) {
-  app.add_option("--preset", arguments.preset, "gcaps-table3 (ECRTS 2024, table 3), uunifast or uunifast-discard")
+  app.add_option("--preset", arguments.preset,
+                 "gcaps-table3 (ECRTS 2024, table 3), uunifast, uunifast-discard or randfixedsum")
       ->required()
       ->option_text("P");
   app.add_option("--count", arguments.count, "How many tasksets (default 1)")->option_text("N");

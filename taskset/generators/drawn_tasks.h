@@ -5,7 +5,10 @@
 #include "taskset/generators/random.h"
 #include "taskset/taskset.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace rtgpu {
@@ -40,5 +43,56 @@ void assign_rate_monotonic(Taskset& taskset);
 
 // Gives the tasks in the order of falling utilisation to the core that has the least so far.
 void allocate_worst_fit(Taskset& taskset, const std::vector<std::int64_t>& utilisations);
+
+// The rest is for every kind of parameters that has these members.
+
+template <class Parameters>
+Platform platform_of(const Parameters& parameters) {
+  Platform platform;
+  platform.cpus = parameters.cpus;
+  Gpu& gpu = platform.gpus.front();
+  gpu.overheads.runlist_update = parameters.runlist_update;
+  gpu.overheads.context_switch = parameters.context_switch;
+  gpu.overheads.time_slice = parameters.time_slice;
+  gpu.overheads.lock = parameters.lock;
+  if (parameters.stream_priorities > 0) gpu.stream_priorities = parameters.stream_priorities;
+  return platform;
+}
+
+template <class Parameters>
+std::int64_t draw_period_ms(Random& random, const Parameters& parameters) {
+  if (parameters.uniform_periods) return draw(random, parameters.period_ms);
+  return log_uniform(random, parameters.period_ms.low, parameters.period_ms.high);
+}
+
+template <class Parameters>
+Task draw_task(Random& random, const Parameters& parameters, std::int64_t utilisation, std::int64_t gpu_share) {
+  Task task;
+  task.period = Duration::milliseconds(draw_period_ms(random, parameters));
+  task.deadline = task.period;
+  const bool uses_gpu = random.between(0, kMillion - 1) < gpu_share;
+  const SegmentShape shape{parameters.gpu_segments, parameters.gpu_to_cpu, parameters.misc_share};
+  task.segments = draw_segments(random, shape, share_of(task.period.count(), utilisation), uses_gpu);
+  return task;
+}
+
+// A taskset whose tasks have these utilisations: rate-monotonic priorities, cores worst fit by falling utilisation.
+// What is achieved is added to the origin.
+template <class Parameters>
+Taskset draw_tasks(Random& random, const Parameters& parameters, const std::vector<std::int64_t>& utilisations,
+                   Origin origin) {
+  Taskset taskset;
+  taskset.platform = platform_of(parameters);
+  const std::int64_t gpu_share = draw(random, parameters.gpu_share);
+  for (std::size_t index = 0; index < utilisations.size(); ++index) {
+    taskset.tasks.push_back(draw_task(random, parameters, utilisations[index], gpu_share));
+    taskset.tasks.back().name = "task" + std::to_string(index);
+  }
+  assign_rate_monotonic(taskset);
+  allocate_worst_fit(taskset, utilisations);
+  origin.achieved = utilisation_per_cpu(taskset);
+  taskset.origin = std::move(origin);
+  return taskset;
+}
 
 }  // namespace rtgpu

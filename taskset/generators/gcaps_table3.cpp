@@ -11,18 +11,6 @@
 namespace rtgpu {
 namespace {
 
-Platform platform_of(const GcapsTable3& parameters) {
-  Platform platform;
-  platform.cpus = parameters.cpus;
-  Gpu& gpu = platform.gpus.front();
-  gpu.overheads.runlist_update = parameters.runlist_update;
-  gpu.overheads.context_switch = parameters.context_switch;
-  gpu.overheads.time_slice = parameters.time_slice;
-  gpu.overheads.lock = parameters.lock;
-  if (parameters.stream_priorities > 0) gpu.stream_priorities = parameters.stream_priorities;
-  return platform;
-}
-
 class Generator {
  public:
   Generator(const GcapsTable3& parameters, std::uint64_t seed) : parameters_(parameters), seed_(seed), random_(seed) {}

@@ -1,5 +1,6 @@
 #include "taskset/generators/preset.h"
 
+#include "taskset/generators/bounded_split.h"
 #include "taskset/generators/random.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace rtgpu {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"gcaps-table3", "uunifast", "uunifast-discard"};
+constexpr std::array<std::string_view, 4> kNames = {"gcaps-table3", "uunifast", "uunifast-discard", "randfixedsum"};
 
 // Bounds of a value: of whole numbers themselves, of ratios in millionths.
 struct Limits {
@@ -78,6 +79,20 @@ std::vector<Parameter<UUniFast>> table_of(const UUniFast& parameters) {
                      Scale::ratio,
                      {1, kMillion}});
   }
+  const auto shape = shape_parameters<P>();
+  table.insert(table.end(), shape.begin(), shape.end());
+  return table;
+}
+
+std::vector<Parameter<RandFixedSum>> table_of(const RandFixedSum& /*parameters*/) {
+  using P = RandFixedSum;
+  std::vector<Parameter<P>> table = {
+      {"cpus", "cores", &P::cpus, Scale::whole, {1, 1000}},
+      {"tasks", "tasks in all", &P::tasks, Scale::whole, {1, static_cast<std::int64_t>(kMaxBoundedShares)}},
+      {"utilisation_per_cpu", "CPU and GPU time drawn for each core", &P::utilisation_per_cpu, Scale::ratio, kShare},
+      {"task_utilisation", "the least and the most that a task may have", &P::task_utilisation, Scale::ratio, kShare},
+      {"periods", "log-uniform or uniform", &P::uniform_periods},
+      {"period_ms", "whole milliseconds", &P::period_ms, Scale::whole, {1, kMillion}}};
   const auto shape = shape_parameters<P>();
   table.insert(table.end(), shape.begin(), shape.end());
   return table;
@@ -228,6 +243,23 @@ Errors check_of(const UUniFast& parameters) {
                    fmt::format("at most {} (tasks x task_utilisation)", show(most, Scale::ratio)))};
 }
 
+Errors check_of(const RandFixedSum& parameters) {
+  Errors errors;
+  const Range total = requested_utilisation(parameters);
+  const Range possible = possible_utilisation(parameters);
+  if (total.low < possible.low) {
+    errors.push_back(
+        conflict(fmt::format("a utilisation of {} (cpus x utilisation_per_cpu)", show(total.low, Scale::ratio)),
+                 fmt::format("at least {} (tasks x the least task_utilisation)", show(possible.low, Scale::ratio))));
+  }
+  if (total.high > possible.high) {
+    errors.push_back(
+        conflict(fmt::format("a utilisation of {} (cpus x utilisation_per_cpu)", show(total.high, Scale::ratio)),
+                 fmt::format("at most {} (tasks x the most task_utilisation)", show(possible.high, Scale::ratio))));
+  }
+  return errors;
+}
+
 }  // namespace
 
 std::span<const std::string_view> Preset::names() {
@@ -236,6 +268,7 @@ std::span<const std::string_view> Preset::names() {
 
 std::optional<Preset> Preset::named(std::string_view name) {
   if (name == "gcaps-table3") return Preset(GcapsTable3{});
+  if (name == "randfixedsum") return Preset(RandFixedSum{});
   UUniFast parameters;
   parameters.discards = name == "uunifast-discard";
   if (parameters.discards || name == "uunifast") return Preset(parameters);

@@ -4,6 +4,7 @@
 #include "rtgpu/error.h"
 #include "rtgpu/result.h"
 #include "taskset/generators/gcaps_table3.h"
+#include "taskset/generators/randfixedsum.h"
 #include "taskset/generators/uunifast.h"
 #include "taskset/taskset.h"
 
@@ -27,7 +28,7 @@ struct ParameterText {
 // A generator and its parameters. A value; use from several threads is safe while none of them sets.
 class Preset {
  public:
-  // "gcaps-table3", "uunifast", "uunifast-discard".
+  // "gcaps-table3", "uunifast", "uunifast-discard", "randfixedsum".
   static std::span<const std::string_view> names();
   // The generator of that name with its defaults.
   static std::optional<Preset> named(std::string_view name);
@@ -47,9 +48,9 @@ class Preset {
   Result<Taskset> generate(std::uint64_t run_seed, std::int64_t index) const;
 
  private:
-  explicit Preset(const std::variant<GcapsTable3, UUniFast>& generator) : generator_(generator) {}
+  explicit Preset(const std::variant<GcapsTable3, UUniFast, RandFixedSum>& generator) : generator_(generator) {}
 
-  std::variant<GcapsTable3, UUniFast> generator_;
+  std::variant<GcapsTable3, UUniFast, RandFixedSum> generator_;
   std::vector<std::string> changed_;  // "key=value", as set
 };
 

@@ -52,6 +52,7 @@ TEST(Presets, GiveTheSameBytesEverywhere) {
   EXPECT_EQ(digest_of("gcaps-table3"), 17222797105650201184U);
   EXPECT_EQ(digest_of("uunifast"), 14051766449696665800U);
   EXPECT_EQ(digest_of("uunifast-discard"), 15084830263530557766U);
+  EXPECT_EQ(digest_of("randfixedsum"), 4533684389220761191U);
 }
 
 class EachPreset : public testing::TestWithParam<std::string_view> {};
@@ -181,6 +182,9 @@ TEST(Presets, ContradictionsAreFoundBeforehand) {
   EXPECT_EQ(preset_of("uunifast-discard", {{"tasks", "1"}}).check().size(), 1U);
   EXPECT_EQ(preset_of("uunifast", {{"tasks", "1"}}).check().size(), 0U);
   EXPECT_EQ(preset_of("gcaps-table3", {{"cpus", "1000"}, {"tasks_per_cpu", "1:101"}}).check().size(), 1U);
+  EXPECT_EQ(preset_of("randfixedsum", {{"task_utilisation", "0:0.1"}}).check().size(), 1U);
+  EXPECT_EQ(preset_of("randfixedsum", {{"task_utilisation", "0.2:1"}}).check().size(), 1U);
+  EXPECT_EQ(preset_of("randfixedsum", {{"task_utilisation", "0.125"}}).check().size(), 0U);
 }
 
 TEST(UUniFast, DiscardKeepsTasksBelowTheLimit) {
@@ -196,6 +200,34 @@ TEST(UUniFast, DiscardKeepsTasksBelowTheLimit) {
       ASSERT_LE(*std::ranges::max_element(utilisations), 300'000);
     }
   }
+}
+
+TEST(RandFixedSum, KeepsTasksWithinBoundsWhereDiscardingWouldGiveUp) {
+  const Preset preset =
+      preset_of("randfixedsum", {{"tasks", "5"}, {"task_utilisation", "0.5:0.81"}, {"utilisation_per_cpu", "1"}});
+  ASSERT_TRUE(preset.check().empty());
+  for (std::int64_t index = 0; index < 100; ++index) {
+    const Result<Taskset> taskset = preset.generate(1, index);
+    ASSERT_TRUE(taskset);
+    ASSERT_EQ(taskset->tasks.size(), 5U);
+    for (const Task& task : taskset->tasks) {
+      Taskset alone = *taskset;
+      alone.tasks = {task};
+      const auto utilisations = utilisation_per_cpu(alone);
+      ASSERT_LE(*std::ranges::max_element(utilisations), 810'000);
+      ASSERT_GE(*std::ranges::max_element(utilisations), 499'999);
+    }
+  }
+}
+
+TEST(RandFixedSum, IsAnErrorWhereTheBoundsDoNotAllowTheSum) {
+  RandFixedSum parameters;
+  parameters.tasks = 3;
+  parameters.task_utilisation = {100'000, 200'000};
+  const Result<Taskset> taskset = generate(parameters, 1);
+  ASSERT_FALSE(taskset);
+  EXPECT_THAT(to_string(taskset.errors().front()),
+              HasSubstr("found a utilisation of 2 for 3 tasks; expected one from 0.3 to 0.6"));
 }
 
 TEST(UUniFast, GivesUpWhereNearlyEverySplitIsDiscarded) {

@@ -56,7 +56,7 @@ TEST(Generate, OneCanBeMadeAgainAlone) {
 }
 
 TEST(Generate, TheOtherCommandsReadIt) {
-  for (const char* preset : {"gcaps-table3", "uunifast", "uunifast-discard"}) {
+  for (const char* preset : {"gcaps-table3", "uunifast", "uunifast-discard", "randfixedsum"}) {
     SCOPED_TRACE(preset);
     const ProcessResult sets = run_rtgpu({"generate", "--preset", preset, "--count", "5", "--set", "period_ms=10:100"});
     const ProcessResult bounds = run_rtgpu({"analyze", "-", "--policy=gcaps"}, {.input = sets.out});
@@ -91,7 +91,8 @@ TEST_P(RefusedGenerateOptions, EndWithStatus2AndNoOutput) {
 
 const std::vector<RefusedGeneration> kRefusedGenerations = {
     {{}, {"--preset"}},
-    {{"--preset", "gcaps"}, {"--preset: found 'gcaps'; expected one of gcaps-table3, uunifast, uunifast-discard"}},
+    {{"--preset", "gcaps"},
+     {"--preset: found 'gcaps'; expected one of gcaps-table3, uunifast, uunifast-discard, randfixedsum"}},
     {{"--preset", "unifast"}, {"Did you mean 'uunifast'?"}},
     {{"--preset=uunifast", "--count", "0"}, {"--count: found '0'; expected a whole number from 1"}},
     {{"--preset=uunifast", "--first", "-1"}, {"--first: found '-1'"}},
@@ -100,6 +101,7 @@ const std::vector<RefusedGeneration> kRefusedGenerations = {
     {{"--preset=uunifast", "--set", "taks=4"}, {"--set: found the unknown key 'taks'", "Did you mean 'tasks'?"}},
     {{"--preset=uunifast", "--set", "task_utilisation=1"}, {"the unknown key 'task_utilisation'"}},
     {{"--preset=uunifast", "--set", "tasks=0", "--set", "lock=x", "--count=y"}, {"--count", "tasks=0", "3 errors"}},
+    {{"--preset=randfixedsum", "--set", "task_utilisation=0.2:1"}, {"expected at least 3.2 (tasks x the least task"}},
     {{"--preset=uunifast-discard", "--set", "tasks=1"}, {"--set: found a utilisation of at least 2"}},
     {{"--preset=uunifast-discard", "--set", "tasks=4", "--set", "utilisation_per_cpu=0.99"}, {"no split among 10000"}},
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
+#include <utility>
 
 namespace rtgpu {
 namespace {
@@ -26,6 +28,7 @@ Duration sum_of_constants(const Recurrence& recurrence) {
 Duration right_side(const Recurrence& recurrence, Duration constants, Duration window) {
   Duration sum = constants;
   for (const Charge& charge : recurrence.charges) sum += charge.cost * jobs_in(charge, window);
+  for_each_counted(recurrence, window, [&](const Charge& section, std::int64_t count) { sum += section.cost * count; });
   return sum;
 }
 
@@ -52,6 +55,7 @@ std::optional<Duration> relaxation(const Recurrence& recurrence, Duration consta
 void Recurrence::clear() {
   constants.clear();
   charges.clear();
+  pools.clear();
 }
 
 void Recurrence::add(Constant constant) {
@@ -62,12 +66,29 @@ void Recurrence::add(Charge charge) {
   if (charge.cost != Duration()) charges.push_back(charge);
 }
 
+void Recurrence::add(Pool pool) {
+  std::erase_if(pool.sections, [](const Sections& sections) { return sections.charge.cost == Duration(); });
+  if (pool.limit > 0 && !pool.sections.empty()) pools.push_back(std::move(pool));
+}
+
+std::size_t Recurrence::size() const {
+  std::size_t size = charges.size();
+  for (const Pool& pool : pools) size += pool.sections.size();
+  return size;
+}
+
 std::int64_t jobs_in(const Charge& charge, Duration window) {
   return ceil_div(window + charge.jitter, charge.period);
 }
 
+std::int64_t sections_in(const Sections& sections, Duration window) {
+  const std::int64_t jobs = jobs_in(sections.charge, window);
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / sections.per_job;
+  return std::min(jobs, most) * sections.per_job;
+}
+
 Solution solve(const Recurrence& recurrence, Duration cap, WorkBudget& budget) {
-  const auto work = static_cast<std::int64_t>(recurrence.constants.size() + recurrence.charges.size()) + 1;
+  const auto work = static_cast<std::int64_t>(recurrence.constants.size() + recurrence.size()) + 1;
   const Duration constants = sum_of_constants(recurrence);
   Duration value = constants;
   for (int step = 0; value <= cap && !value.is_infinite(); ++step) {

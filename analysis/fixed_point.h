@@ -4,7 +4,10 @@
 #include "analysis/analysis.h"
 #include "rtgpu/time.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace rtgpu {
@@ -27,10 +30,25 @@ struct Constant {
   TaskIndex task = kNoTask;
 };
 
-// R = sum of constants + sum of charges over a window of length R.
+// Sections of one task of which `per_job` come in each of its jobs, each of the length charge.cost.
+struct Sections {
+  Charge charge;
+  std::int64_t per_job = 1;
+};
+
+// Blocking by sections of which at most `limit` count in all: the longest.
+struct Pool {
+  std::int64_t limit = 0;
+  // Then no more than one counts, and one for each section that counts in the pools before this one.
+  bool one_a_wait = false;
+  std::vector<Sections> sections;  // longest first
+};
+
+// R = sum of constants + sum of charges, and of what the pools count, over a window of length R.
 struct Recurrence {
   std::vector<Constant> constants;
   std::vector<Charge> charges;
+  std::vector<Pool> pools;
   // Whether each contributor has to have an entry of its own, for an explanation. Otherwise like ones may be summed.
   bool itemized = false;
 
@@ -38,9 +56,13 @@ struct Recurrence {
   // Zero amounts are left out.
   void add(Constant constant);
   void add(Charge charge);
+  // Without its sections of length zero; left out if none remains, or if it counts none.
+  void add(Pool pool);
+  // Charges, and groups of sections of the pools.
+  std::size_t size() const;
 };
 
-// Work that is still allowed, in evaluations of one charge.
+// Work that is still allowed, in evaluations of one charge or of the sections of one task.
 struct WorkBudget {
   std::int64_t evaluations = kMaxChargeEvaluations;
 };
@@ -62,11 +84,29 @@ struct Solution {
 // Iterates upward from the constants. The right side is monotone in R, so every step but the last rises by at least 1
 // ns and none passes the least fixed point: the iteration ends at it, above the cap, or when the budget is spent, which
 // bounds the work for every input. After a few steps it jumps to the lower bound of the linear relaxation ceil(x) >= x,
-// R >= (constants + sum J C / T) / (1 - sum C / T), rounded down throughout, or finds that the charges alone take all
-// the time. Sums that leave 64 bits are above every cap.
+// R >= (constants + sum J C / T) / (1 - sum C / T), without the pools and rounded down throughout, or finds that the
+// charges alone take all the time. Sums that leave 64 bits are above every cap.
 Solution solve(const Recurrence& recurrence, Duration cap, WorkBudget& budget);
 
 // What the charge amounts to in a window.
 std::int64_t jobs_in(const Charge& charge, Duration window);
+// How many of the sections come in the window.
+std::int64_t sections_in(const Sections& sections, Duration window);
+
+// Calls visit(charge, count) for the sections of the pools that count in the window.
+template <class Visit>
+void for_each_counted(const Recurrence& recurrence, Duration window, Visit visit) {
+  std::int64_t waits = 0;
+  for (const Pool& pool : recurrence.pools) {
+    std::int64_t left = pool.one_a_wait ? std::min(pool.limit - 1, waits) + 1 : pool.limit;
+    for (const Sections& sections : pool.sections) {
+      if (left == 0) break;
+      const std::int64_t count = std::min(left, sections_in(sections, window));
+      left -= count;
+      if (!pool.one_a_wait) waits += std::min(count, std::numeric_limits<std::int64_t>::max() - waits);
+      visit(sections.charge, count);
+    }
+  }
+}
 
 }  // namespace rtgpu

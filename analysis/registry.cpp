@@ -1,8 +1,10 @@
 #include "analysis/registry.h"
 
+#include "analysis/rta/fmlp_plus_published.h"
 #include "analysis/rta/fmlp_plus_safe.h"
 #include "analysis/rta/gcaps_published.h"
 #include "analysis/rta/gcaps_safe.h"
+#include "analysis/rta/mpcp_published.h"
 #include "analysis/rta/mpcp_safe.h"
 #include "analysis/rta/stream_priority_safe.h"
 #include "analysis/rta/tsg_rr_published.h"
@@ -37,7 +39,11 @@ constexpr std::array kAnalyses = {
     safe(Policy::tsg_rr, &build_tsg_rr_safe, "analysis/rta/tsg_rr_safe.h", false, Needs::time_slice),
     published(Policy::tsg_rr, &build_tsg_rr_published, "GCAPS (ECRTS 2024), section 6.2", false, Needs::time_slice),
     safe(Policy::mpcp, &build_mpcp_safe, "analysis/rta/mpcp_safe.h", true, Needs::nothing),
+    published(Policy::mpcp, &build_mpcp_published, "MPCP with self-suspensions (RTAS 2018), hybrid bound", false,
+              Needs::nothing),
     safe(Policy::fmlp_plus, &build_fmlp_plus_safe, "analysis/rta/fmlp_plus_safe.h", false, Needs::nothing),
+    published(Policy::fmlp_plus, &build_fmlp_plus_published, "FMLP+ (ECRTS 2014), partitioned, suspension-aware", false,
+              Needs::nothing),
     safe(Policy::stream_priority, &build_stream_priority_safe, "analysis/rta/stream_priority_safe.h", false,
          Needs::stream_priorities),
 };

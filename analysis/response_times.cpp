@@ -26,6 +26,9 @@ void fill_terms(const Recurrence& recurrence, Duration window, Duration release_
     const std::int64_t jobs = jobs_in(charge, window);
     add(charge.term, charge.task, jobs, charge.cost * jobs);
   }
+  for_each_counted(recurrence, window, [&](const Charge& section, std::int64_t count) {
+    add(section.term, section.task, count, section.cost * count);
+  });
 }
 
 // Bounds one task after another, each when what its recurrence uses is known.
@@ -93,8 +96,8 @@ class Pass {
     }
     known_.begin_task();
     recurrence_.clear();
-    build_(model_, task, known_, recurrence_);
-    budget_.evaluations -= static_cast<std::int64_t>(recurrence_.charges.size());
+    build_(model_, task, known_, budget_, recurrence_);
+    budget_.evaluations -= static_cast<std::int64_t>(recurrence_.size());
     for (const TaskIndex other : known_.trusted()) trust_.emplace_back(task, other);
     if (known_.taint()) {
       set_unknown(result, *known_.taint());
@@ -233,7 +236,7 @@ std::vector<TaskResult> bound_all(const RtaModel& model, const Taskset& taskset,
 bool meets_deadline_if_others_do(const RtaModel& model, TaskIndex task, BuildRecurrence build, WorkBudget& budget) {
   KnownResponses known(model, JitterSource::deadline);
   Recurrence recurrence;
-  build(model, task, known, recurrence);
+  build(model, task, known, budget, recurrence);
   const Duration cap = model.task(task).deadline - model.task(task).release_jitter;
   return solve(recurrence, cap, budget).status == SolveStatus::fixed_point;
 }

@@ -44,8 +44,9 @@ class KnownResponses {
 };
 
 // An analysis in the form of a recurrence a task: fills in the recurrence of task i (its release jitter apart). It may
-// stop early once `known` is tainted.
-using BuildRecurrence = void (*)(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence);
+// stop early once `known` is tainted. What it solves on the way comes out of the budget.
+using BuildRecurrence = void (*)(const RtaModel& model, TaskIndex i, KnownResponses& known, WorkBudget& budget,
+                                 Recurrence& recurrence);
 
 // Bounds for every real-time task, in the order of the taskset.
 std::vector<TaskResult> bound_all(const RtaModel& model, const Taskset& taskset, BuildRecurrence build,

@@ -38,6 +38,7 @@ std::optional<Error> add_segment(const Segment& segment, const Gpu& gpu, RtaTask
   ++task.gpu_segments;
   task.misc += work.misc.max;
   task.exec += *exec + launches;
+  task.segments.push_back({work.misc.max, *exec + launches});
   task.launches += launches;
   const Duration slice = gpu.overheads.time_slice;
   if (slice > Duration()) task.time_slices += ceil_div(*exec + launches, slice);
@@ -84,6 +85,7 @@ RtaModel::RtaModel(const Taskset& taskset) : overheads_(taskset.platform.gpus.fr
   tasks_.reserve(taskset.tasks.size());
   for (const Task& task : taskset.tasks) {
     RtaTask sums;
+    sums.core = task.cpu;
     sums.period = task.period;
     sums.deadline = task.deadline;
     sums.release_jitter = task.jitter;
@@ -154,6 +156,10 @@ bool RtaModel::is_higher_on_core(TaskIndex other, TaskIndex than) const {
 
 std::span<const TaskIndex> RtaModel::higher_on_gpu(TaskIndex index) const {
   return std::span(gpu_order_).first(gpu_rank_[index]);
+}
+
+bool RtaModel::is_higher_on_gpu(TaskIndex other, TaskIndex than) const {
+  return !tasks_[other].best_effort && (tasks_[than].best_effort || gpu_rank_[other] < gpu_rank_[than]);
 }
 
 void RtaModel::set_gpu_order(std::vector<TaskIndex> order) {

@@ -13,8 +13,15 @@
 
 namespace rtgpu {
 
+// A GPU segment. Times are worst cases.
+struct RtaGpuSegment {
+  Duration misc;
+  Duration exec;  // on the whole GPU, launches of further slices included
+};
+
 // The quantities of one task. Times are worst cases.
 struct RtaTask {
+  int core = 0;
   Duration period;
   Duration deadline;
   Duration release_jitter;
@@ -23,7 +30,8 @@ struct RtaTask {
   Duration exec;                  // Ge: sum of exec on the whole GPU, launches of further slices included
   Duration launches;              // the part of exec that is launches
   std::int64_t gpu_segments = 0;  // eta
-  std::int64_t time_slices = 0;   // sum over GPU segments of ceil(exec / L); 0 if L is not known
+  std::vector<RtaGpuSegment> segments;
+  std::int64_t time_slices = 0;  // sum over GPU segments of ceil(exec / L); 0 if L is not known
   bool uses_gpu = false;
   bool busy = false;  // waits busily for its own GPU work
   bool best_effort = false;
@@ -53,6 +61,8 @@ class RtaModel {
   std::span<const TaskIndex> gpu_order() const { return gpu_order_; }
   // Real-time tasks with higher GPU priority, on any core: hp(i).
   std::span<const TaskIndex> higher_on_gpu(TaskIndex index) const;
+  // By GPU priority; best-effort tasks are below all others, and none of them is above another.
+  bool is_higher_on_gpu(TaskIndex other, TaskIndex than) const;
   // Replaces the GPU priorities; `order` holds every real-time task once.
   void set_gpu_order(std::vector<TaskIndex> order);
   // Exchanges two places of the order.

@@ -18,13 +18,15 @@ constexpr const char* kAnalyzeFooter = R"(Examples:
   rtgpu analyze case.json
   rtgpu analyze case.json --policy gcaps,tsg-rr --wait busy --explain
   rtgpu analyze case.json --policy gcaps --gpu-priorities search --format json
+  rtgpu analyze case.json --policy mpcp,fmlp+,gcaps --variant published
   rtgpu analyze sets.ndjson --format csv > bounds.csv
   cat sets.ndjson | rtgpu analyze -
 
 Results go to standard output, everything else to standard error. Times in JSON
 and CSV are nanoseconds, in tables milliseconds. No legal schedule exceeds a
-bound of the variant 'safe'. Bounds of the variant 'published' are recurrences
-as their papers print them, and some schedules do exceed them.
+bound of the variant 'safe'. Bounds of the variant 'published' (of gcaps, tsg-rr,
+mpcp and fmlp+) are recurrences as their papers print them, and some schedules do
+exceed them.
 
 Exit status:
   0   schedulable under at least one of the analysed policies (NDJSON: every set)

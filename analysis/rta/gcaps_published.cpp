@@ -33,7 +33,8 @@ void add_higher_on_core(const RtaModel& model, TaskIndex h, bool gpu_seen, Known
 
 }  // namespace
 
-void build_gcaps_published(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence) {
+void build_gcaps_published(const RtaModel& model, TaskIndex i, KnownResponses& known, WorkBudget&,
+                           Recurrence& recurrence) {
   const bool gpu_seen = sees_gpu(model, i);
   add_own(model, i, recurrence);
   for (const TaskIndex h : model.higher_on_core(i)) {

@@ -27,6 +27,7 @@
 
 namespace rtgpu {
 
-void build_gcaps_published(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence);
+void build_gcaps_published(const RtaModel& model, TaskIndex i, KnownResponses& known, WorkBudget&,
+                           Recurrence& recurrence);
 
 }  // namespace rtgpu

@@ -27,7 +27,8 @@ void add_own_and_turns(const RtaModel& model, TaskIndex i, Recurrence& recurrenc
 
 }  // namespace
 
-void build_tsg_rr_published(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence) {
+void build_tsg_rr_published(const RtaModel& model, TaskIndex i, KnownResponses& known, WorkBudget&,
+                            Recurrence& recurrence) {
   add_own_and_turns(model, i, recurrence);
   const auto gpu_users = static_cast<std::int64_t>(model.gpu_users().size());
   const std::int64_t others = gpu_users - model.busy_higher_on_core(i);

@@ -22,6 +22,7 @@
 
 namespace rtgpu {
 
-void build_tsg_rr_published(const RtaModel& model, TaskIndex i, KnownResponses& known, Recurrence& recurrence);
+void build_tsg_rr_published(const RtaModel& model, TaskIndex i, KnownResponses& known, WorkBudget&,
+                            Recurrence& recurrence);
 
 }  // namespace rtgpu

@@ -57,6 +57,41 @@ TEST(FixedPoint, JitterCountsJobsThatCarryIn) {
   EXPECT_EQ(solve_to(recurrence(1, {charge(1, 2), charge(5, 20, 5)}), 100).value, ns(12));
 }
 
+Sections sections(std::int64_t cost, std::int64_t period, std::int64_t per_job = 1) {
+  return {charge(cost, period), per_job};
+}
+
+TEST(FixedPoint, APoolCountsItsLongestSections) {
+  Recurrence made = recurrence(1, {});
+  made.add(Pool{3, false, {sections(5, 100), sections(4, 3), sections(2, 1)}});
+  // In 1 ns one of each. In 12 the second comes four times, of which two count.
+  EXPECT_EQ(solve_to(made, 100).value, ns(1 + 5 + 4 + 4));
+  made.pools[0].limit = 1;
+  EXPECT_EQ(solve_to(made, 100).value, ns(6));
+}
+
+TEST(FixedPoint, APoolThatFollowsWaitsCountsOneMoreThanThere) {
+  Recurrence made = recurrence(1, {});
+  made.add(Pool{2, false, {sections(10, 1000)}});  // once in less than 1000
+  made.add(Pool{3, true, {sections(100, 1000, 9)}});
+  EXPECT_EQ(solve_to(made, 900).value, ns(1 + 10 + 200));
+  made.pools[1].limit = 1;
+  EXPECT_EQ(solve_to(made, 900).value, ns(1 + 10 + 100));
+  made.pools.erase(made.pools.begin());
+  made.pools[0].limit = 3;
+  EXPECT_EQ(solve_to(made, 900).value, ns(1 + 100));
+}
+
+TEST(FixedPoint, PoolsThatCountNothingAreLeftOut) {
+  Recurrence made = recurrence(1, {});
+  made.add(Pool{0, false, {sections(5, 100)}});
+  made.add(Pool{3, false, {sections(0, 100)}});
+  EXPECT_TRUE(made.pools.empty());
+  made.add(Pool{
+      std::numeric_limits<std::int64_t>::max(), false, {sections(1, 1, std::numeric_limits<std::int64_t>::max())}});
+  EXPECT_TRUE(solve_to(made, 1'000).value > ns(1'000));
+}
+
 TEST(FixedPoint, AValueEqualToTheCapIsAtTheCap) {
   EXPECT_EQ(solve_to(recurrence(10, {}), 10).status, SolveStatus::fixed_point);
   EXPECT_EQ(solve_to(recurrence(10, {}), 9).status, SolveStatus::above_cap);

@@ -17,5 +17,7 @@ namespace rtgpu::testing {
 using NaiveBounds = std::map<std::string, std::optional<std::int64_t>>;
 NaiveBounds naive_gcaps(const Taskset& taskset, bool busy, JitterSource jitter);
 NaiveBounds naive_tsg_rr(const Taskset& taskset, bool busy, JitterSource jitter);
+NaiveBounds naive_mpcp(const Taskset& taskset, bool busy, JitterSource jitter);
+NaiveBounds naive_fmlp_plus(const Taskset& taskset, bool busy, JitterSource jitter);
 
 }  // namespace rtgpu::testing

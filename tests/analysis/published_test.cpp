@@ -229,9 +229,9 @@ TEST(Refusals, SayWhatIsNotCovered) {
   EXPECT_EQ(refusal(taskset, {.policy = Policy::stream_priority}).place.pointer, "/platform/gpus/0/stream_priorities");
   EXPECT_EQ(refusal(taskset, {.policy = Policy::tsg_rr}).place.pointer, "/platform/gpus/0/overheads/time_slice");
 
-  AnalysisOptions mpcp{.variant = Variant::published};
-  mpcp.policy = Policy::mpcp;
-  EXPECT_THAT(to_string(refusal(taskset, mpcp)), HasSubstr("mpcp"));
+  AnalysisOptions gcaps_wc{.variant = Variant::published};
+  gcaps_wc.policy = Policy::gcaps_wc;
+  EXPECT_THAT(to_string(refusal(taskset, gcaps_wc)), HasSubstr("a safe analysis of gcaps-wc"));
 
   AnalysisOptions tsg_rr{.variant = Variant::published};
   tsg_rr.policy = Policy::tsg_rr;  // the file gives no time slice

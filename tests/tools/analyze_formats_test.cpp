@@ -67,7 +67,8 @@ not schedulable under tsg-rr busy (published, not a guarantee)
 }
 
 TEST(AnalyzeTable, SeveralPoliciesAndTheAnswer) {
-  const ProcessResult yes = analyze_case("gcaps-case-study.json", {"--wait=busy", "--format=table"});
+  const ProcessResult yes =
+      analyze_case("gcaps-case-study.json", {"--policy=gcaps,tsg-rr", "--wait=busy", "--format=table"});
   EXPECT_EQ(yes.status, 0);
   EXPECT_THAT(yes.out, HasSubstr("\ntsg-rr, busy, published (not a guarantee): not schedulable\n"));
   EXPECT_THAT(yes.out, testing::EndsWith("\nschedulable under gcaps busy (published, not a guarantee)\n"));
@@ -135,7 +136,8 @@ TEST(AnalyzeCsv, FieldsAreQuoted) {
 }
 
 TEST(AnalyzeNdjson, OneLineWithoutSpaces) {
-  const ProcessResult run = analyze_case("gcaps-case-study.json", {"--wait=busy", "--format=ndjson"});
+  const ProcessResult run =
+      analyze_case("gcaps-case-study.json", {"--policy=gcaps,tsg-rr", "--wait=busy", "--format=ndjson"});
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.out,
             R"({"index":0,"results":[{"policy":"gcaps","wait":"busy","variant":"published","label":"not a guarantee",)"
@@ -147,7 +149,7 @@ TEST(AnalyzeNdjson, OneLineWithoutSpaces) {
 
 TEST(AnalyzeJson, IsTheDefaultElsewhere) {
   const ProcessResult run = analyze_case("gcaps-case-study.json", {});
-  EXPECT_EQ(nlohmann::json::parse(run.out)["results"].size(), 2U);
+  EXPECT_EQ(nlohmann::json::parse(run.out)["results"].size(), 4U);
 }
 
 TEST(AnalyzeNotes, AssignedPrioritiesAreToldInEveryFormat) {

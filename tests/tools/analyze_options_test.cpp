@@ -43,7 +43,7 @@ const std::vector<RefusedAnalysis> kRefusedAnalyses = {
     {{"--variant", "save"}, {"--variant: found 'save'", "Did you mean 'safe'?"}},
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "tsg-rr"}},
     {{"--policy", "server"}, {"server is not there yet"}},
-    {{"--policy", "gcaps,mpcp", "--variant", "published"}, {"There is a safe analysis of mpcp."}},
+    {{"--policy", "gcaps,gcaps-wc", "--variant", "published"}, {"There is a safe analysis of gcaps-wc."}},
     {{"--policy", ""}, {"--policy"}},
     {{"--wait", "buzy"}, {"--wait: found 'buzy'; expected one of suspend, busy, file. Did you mean 'busy'?"}},
     {{"--jitter", "deadlines"}, {"--jitter", "Did you mean 'deadline'?"}},
@@ -82,7 +82,7 @@ TEST(AnalyzeOptions, PoliciesInTheOrderTheyAreNamed) {
   EXPECT_EQ(policies_of({"--policy=tsg-rr,gcaps,tsg-rr"}), (Names{"tsg-rr", "gcaps"}));
   EXPECT_EQ(policies_of({"--policy=tsg-rr", "--policy=all"}),
             (Names{"tsg-rr", "gcaps", "gcaps-wc", "mpcp", "fmlp+", "stream-priority"}));
-  EXPECT_EQ(policies_of({"--policy=all", "--variant=published"}), (Names{"gcaps", "tsg-rr"}));
+  EXPECT_EQ(policies_of({"--policy=all", "--variant=published"}), (Names{"gcaps", "tsg-rr", "mpcp", "fmlp+"}));
   EXPECT_EQ(policies_of({"--policy=all"}), policies_of({}));
 }
 

@@ -128,7 +128,7 @@ TEST_F(Falsify, BadOptionsAreRefused) {
       {{file, "--runs=0"}, "--runs"},
       {{file, "--horizon=5"}, "--horizon"},
       {{file, "--policy=server"}, "server is not there yet"},
-      {{file, "--variant=published", "--policy=mpcp"}, "There is a safe analysis of mpcp."},
+      {{file, "--variant=published", "--policy=gcaps-wc"}, "There is a safe analysis of gcaps-wc."},
       {{file, "--format=xml"}, "--format"},
       {{"/nowhere/at/all.json"}, "No such file"},
   };

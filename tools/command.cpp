@@ -2,6 +2,7 @@
 
 #include "rtgpu/error.h"
 #include "tools/analyze.h"
+#include "tools/convert.h"
 #include "tools/falsify.h"
 #include "tools/generate.h"
 #include "tools/run.h"
@@ -19,11 +20,11 @@ namespace {
 
 constexpr std::array kCommands = {
     Command{"analyze", declare_analyze},   Command{"simulate", declare_simulate}, Command{"falsify", declare_falsify},
-    Command{"generate", declare_generate}, Command{"run", declare_run},
+    Command{"generate", declare_generate}, Command{"run", declare_run},           Command{"convert", declare_convert},
 };
 
-constexpr std::array<std::string_view, 7> kNotThereYet = {
-    "sweep", "plan", "calibrate", "profile", "doctor", "report", "convert",
+constexpr std::array<std::string_view, 6> kNotThereYet = {
+    "sweep", "plan", "calibrate", "profile", "doctor", "report",
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {

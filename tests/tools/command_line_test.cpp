@@ -25,7 +25,7 @@ TEST(CommandLine, HelpListsWhatIsThere) {
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, HasSubstr("\n  analyze "));
   EXPECT_THAT(run.out, HasSubstr("\nnot there yet: sweep, plan, calibrate, profile, "
-                                 "doctor, report, convert\n"));
+                                 "doctor, report\n"));
   EXPECT_THAT(run.out, HasSubstr("Examples:"));
   EXPECT_THAT(run.out, HasSubstr("Exit status:"));
   EXPECT_THAT(run.out, HasSubstr("\n  simulate "));
@@ -63,7 +63,7 @@ TEST_P(NotThereYet, SaysSo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, NotThereYet,
-                         testing::Values("sweep", "plan", "calibrate", "profile", "doctor", "report", "convert"));
+                         testing::Values("sweep", "plan", "calibrate", "profile", "doctor", "report"));
 
 TEST(CommandLine, MisspeltCommand) {
   const ProcessResult run = run_rtgpu({"analyse", "case.json"});

@@ -14,12 +14,13 @@ set(rtgpu_public_headers
     analysis/simulation/chrome_trace.h analysis/simulation/gantt.h analysis/simulation/scenario.h
     analysis/simulation/schedule.h analysis/simulation/schedule_check.h analysis/simulation/simulator.h
     analysis/simulation/trials.h
-    runtime/admission.h runtime/gpu_status.h runtime/histogram.h runtime/job.h runtime/job_place.h
+    runtime/admission.h runtime/execution_log.h runtime/gpu_status.h runtime/histogram.h runtime/job.h runtime/job_place.h
     runtime/latency_sampler.h
     runtime/measured.h runtime/run_report.h runtime/runtime.h runtime/statistics.h runtime/stream.h runtime/task_setup.h
     runtime/c/rtgpu.h
     runtime/device/device.h runtime/device/device_times.h runtime/device/make_device.h runtime/device/slice_size.h
     runtime/device/sliced_grid.h runtime/device/slicing.h runtime/device/work.h
+    runtime/device/cuda/cuda_options.h runtime/device/cuda/measure_kernel.h
     runtime/machine/machine.h runtime/machine/realtime.h runtime/machine/signal.h
     runtime/trace/event_ring.h runtime/trace/schedule_of_trace.h runtime/trace/trace.h runtime/trace/trace_event.h runtime/trace/trace_ring.h)
 # As the sources write them, #include "analysis/analysis.h", under a folder that is this project's alone.

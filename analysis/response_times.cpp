@@ -98,14 +98,16 @@ class Pass {
     recurrence_.clear();
     build_(model_, task, known_, budget_, recurrence_);
     budget_.evaluations -= static_cast<std::int64_t>(recurrence_.size());
-    for (const TaskIndex other : known_.trusted()) trust_.emplace_back(task, other);
+    for (const TaskIndex other : known_.trusted()) trust_.push_back({task, other, true});
+    for (const TaskIndex other : known_.relied_on()) trust_.push_back({task, other, false});
+    const bool is_conditional = !known_.trusted().empty() || !known_.relied_on().empty();
     if (known_.taint()) {
       set_unknown(result, *known_.taint());
     } else {
       solve_into(result);
     }
     if (result.bound) {
-      known_.set_bound(task, *result.bound);
+      known_.set_bound(task, *result.bound, is_conditional);
     } else {
       known_.set_failed(task);
     }
@@ -174,15 +176,17 @@ class Pass {
     result.reason = fmt::format("depends on the response time of {}, which has no bound", taskset_.tasks[because].name);
   }
 
-  // A task that was taken to meet its deadline and does not: whoever relied on it loses its bound, and so on.
+  // A task that was taken to meet its deadline and does not: whoever relied on it loses its bound, whoever used that
+  // bound too, and so on.
   void withdraw_broken_trust() {
     for (bool changed = !trust_.empty(); changed;) {
       changed = false;
-      for (const auto& [task, other] : trust_) {
-        if (results_[task].bound && !results_[other].schedulable()) {
-          set_unknown(results_[task], other);
-          changed = true;
-        }
+      for (const Trust& trust : trust_) {
+        const TaskResult& other = results_[trust.other];
+        const bool holds = trust.in_deadline ? other.schedulable() : other.bound.has_value();
+        if (holds || !results_[trust.task].bound) continue;
+        set_unknown(results_[trust.task], trust.other);
+        changed = true;
       }
     }
   }
@@ -196,27 +200,39 @@ class Pass {
   std::vector<TaskResult> results_;
   Recurrence recurrence_;
   std::size_t gpu_front_ = 0;
-  std::vector<std::pair<TaskIndex, TaskIndex>> trust_;  // (who, on whose deadline)
+  // That another task meets its deadline, or has the bound that it was given.
+  struct Trust {
+    TaskIndex task = 0;
+    TaskIndex other = 0;
+    bool in_deadline = true;
+  };
+  std::vector<Trust> trust_;
 };
 
 }  // namespace
 
 KnownResponses::KnownResponses(const RtaModel& model, JitterSource source)
-    : model_(&model), source_(source), states_(model.size(), State::unresolved), bounds_(model.size()) {}
+    : model_(&model),
+      source_(source),
+      states_(model.size(), State::unresolved),
+      bounds_(model.size()),
+      is_conditional_(model.size()) {}
 
 Duration KnownResponses::jitter(TaskIndex h, Duration demand) {
   if (states_[h] == State::failed && !taint_) taint_ = h;
   if (states_[h] == State::unresolved) trusted_.push_back(h);
+  if (states_[h] == State::bounded && is_conditional_[h]) relied_on_.push_back(h);
   const bool use_bound = states_[h] == State::bounded && source_ == JitterSource::response;
   const Duration response = use_bound ? bounds_[h] : model_->task(h).deadline;
   return std::max(response - demand, Duration());
 }
 
-void KnownResponses::set_bound(TaskIndex task, Duration bound) {
+void KnownResponses::set_bound(TaskIndex task, Duration bound, bool is_conditional) {
   // A bound past the deadline does not make the deadline true.
   const bool usable = source_ == JitterSource::response || bound <= model_->task(task).deadline;
   states_[task] = usable ? State::bounded : State::failed;
   bounds_[task] = bound;
+  is_conditional_[task] = is_conditional;
 }
 
 void KnownResponses::set_failed(TaskIndex task) {
@@ -226,6 +242,7 @@ void KnownResponses::set_failed(TaskIndex task) {
 void KnownResponses::begin_task() {
   taint_.reset();
   trusted_.clear();
+  relied_on_.clear();
 }
 
 std::vector<TaskResult> bound_all(const RtaModel& model, const Taskset& taskset, BuildRecurrence build,

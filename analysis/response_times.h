@@ -14,7 +14,7 @@ namespace rtgpu {
 //
 // The jitter of a task's work on one resource is R_h less its own demand there. Where R_h cannot be known yet (GPU
 // priorities may run against CPU priorities, in a circle), D_h stands for it; the result then holds only if h meets its
-// deadline, which is checked at the end.
+// deadline, which is checked at the end; and so do bounds that are made of that one.
 class KnownResponses {
  public:
   KnownResponses(const RtaModel& model, JitterSource source);
@@ -22,7 +22,9 @@ class KnownResponses {
   // R_h - demand, or D_h - demand. Notes it if h has no bound: taint() is then set.
   Duration jitter(TaskIndex h, Duration demand);
 
-  void set_bound(TaskIndex task, Duration bound);
+  // Conditional: the bound holds only if a deadline does that was taken on trust, by this task or by one whose bound it
+  // used.
+  void set_bound(TaskIndex task, Duration bound, bool is_conditional);
   void set_failed(TaskIndex task);
   bool is_resolved(TaskIndex task) const { return states_[task] != State::unresolved; }
 
@@ -32,6 +34,8 @@ class KnownResponses {
   std::optional<TaskIndex> taint() const { return taint_; }
   // Tasks whose deadline the recurrence took on trust.
   const std::vector<TaskIndex>& trusted() const { return trusted_; }
+  // Tasks whose conditional bound it used.
+  const std::vector<TaskIndex>& relied_on() const { return relied_on_; }
 
  private:
   enum class State : std::uint8_t { unresolved, bounded, failed };
@@ -41,6 +45,8 @@ class KnownResponses {
   std::vector<Duration> bounds_;
   std::optional<TaskIndex> taint_;
   std::vector<TaskIndex> trusted_;
+  std::vector<bool> is_conditional_;
+  std::vector<TaskIndex> relied_on_;
 };
 
 // An analysis in the form of a recurrence a task: fills in the recurrence of task i (its release jitter apart). It may

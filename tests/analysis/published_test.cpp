@@ -52,6 +52,26 @@ TEST(Published, SuspensionOfAHigherTaskIsJitterOfItsResponseLessItsDemand) {
   EXPECT_EQ(result.tasks[2].bound, ms(22));
 }
 
+// GPU priorities against CPU priorities, in a circle: h is bounded while the deadline of k stands for its response. k
+// fails, so that h has no bound after all; nor has i, which knows nothing of k but used the bound of h.
+TEST(Published, ABoundThatIsWithdrawnTakesThoseWithItThatUsedIt) {
+  Taskset circle =
+      make_taskset({task("h", ms(100), {cpu(ms(2)), gpu(ms(1), ms(2))}, 0), task("i", ms(100), {cpu(ms(1))}, 0),
+                    task("m", ms(100), {cpu(ms(12)), gpu(ms(1), ms(1))}, 1),
+                    task("k", ms(20), {cpu(ms(10)), gpu(ms(1), ms(8))}, 1)});
+  const std::vector<int> cpu_priorities = {5, 1, 6, 2};
+  const std::vector<int> gpu_priorities = {5, 1, 4, 9};
+  for (std::size_t index = 0; index < circle.tasks.size(); ++index) {
+    circle.tasks[index].priority = cpu_priorities[index];
+    circle.tasks[index].gpu_priority = gpu_priorities[index];
+  }
+  const AnalysisResult result = published_result(circle);
+  for (const TaskResult& each : result.tasks) EXPECT_FALSE(each.bound) << each.task;
+  EXPECT_EQ(result.tasks[3].outcome, Outcome::not_schedulable);
+  EXPECT_EQ(result.tasks[0].reason, "depends on the response time of k, which has no bound");
+  EXPECT_EQ(result.tasks[1].reason, "depends on the response time of h, which has no bound");
+}
+
 TEST(Published, ReleaseJitterCountsAgainstTheDeadline) {
   Taskset late = make_taskset({task("a", ms(10), {cpu(ms(5))})});
   late.tasks[0].jitter = ms(8);

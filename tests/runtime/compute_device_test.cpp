@@ -230,12 +230,13 @@ void preempt_at_random(ComputeDevice& device, const std::vector<StreamId>& strea
   driver.run(kAtSlices, [&] {
     for (std::size_t index = 0; index < streams.size(); ++index) driver.submit(streams[index], *batches[index]);
     while (true) {
+      // Before looking who is left: whoever ends after that raises it.
+      const std::int64_t seen = progress.value();
       std::vector<StreamId> left;
       for (const StreamId stream : streams) {
         if (driver.count(Kind::complete, stream) == 0) left.push_back(stream);
       }
       if (left.empty()) break;
-      const std::int64_t seen = progress.value();
       if (engine() % 4 == 0) driver.select(kNoStream);
       driver.select(left[engine() % left.size()]);
       if (engine() % 4 != 0) progress.wait_for(seen + 1);  // otherwise preempted at once

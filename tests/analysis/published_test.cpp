@@ -59,7 +59,7 @@ TEST(Published, ABoundThatIsWithdrawnTakesThoseWithItThatUsedIt) {
       make_taskset({task("h", ms(100), {cpu(ms(2)), gpu(ms(1), ms(2))}, 0), task("i", ms(100), {cpu(ms(1))}, 0),
                     task("m", ms(100), {cpu(ms(12)), gpu(ms(1), ms(1))}, 1),
                     task("k", ms(20), {cpu(ms(10)), gpu(ms(1), ms(8))}, 1)});
-  const std::vector<int> cpu_priorities = {5, 1, 6, 2};
+  const std::vector<int> cpu_priorities = {7, 1, 6, 2};
   const std::vector<int> gpu_priorities = {5, 1, 4, 9};
   for (std::size_t index = 0; index < circle.tasks.size(); ++index) {
     circle.tasks[index].priority = cpu_priorities[index];

@@ -32,9 +32,9 @@ class CudaClock {
 struct CudaOptions {
   std::string library = {};  // the driver's; libcuda.so.1 if empty
   ContextWait context_wait = ContextWait::block;
-  // Work in flight is looked at again after an eighth of the time that it has run, but within these limits: its end is
-  // seen within `look_most`, or an eighth of its length if that is less. A look takes a few microseconds of a CPU,
-  // above all tasks there. Above 0.
+  // Work in flight is looked at again after an eighth of the time that it has run, but not before `look_least` nor
+  // later than `look_most`: its end is seen within `look_most`, or for short work within an eighth of its length or
+  // `look_least`, whichever is more. A look takes a call of the driver, above all tasks of a CPU. Above 0.
   Duration look_least = Duration::microseconds(10);
   Duration look_most = Duration::microseconds(50);
   // Copies go in parts of at most this many bytes, one at a time. Above 0.

@@ -46,13 +46,15 @@ class Pass {
     recurrence_.itemized = options.explain;
   }
 
+  // If all tasks pass, no trust in others was broken.
+  bool all_schedulable() {
+    stops_at_failure_ = true;
+    resolve_all();
+    return !has_failure_;
+  }
+
   std::vector<TaskResult> run() {
-    std::vector<TaskIndex> open(model_.cpu_order().begin(), model_.cpu_order().end());
-    while (!open.empty()) {
-      const std::size_t before = open.size();
-      std::erase_if(open, [&](TaskIndex task) { return is_ready(task) && resolve(task); });
-      if (open.size() == before) break_circle(open);
-    }
+    resolve_all();
     withdraw_broken_trust();
     std::vector<TaskResult> in_file_order;
     in_file_order.reserve(model_.cpu_order().size());
@@ -63,6 +65,17 @@ class Pass {
   }
 
  private:
+  void resolve_all() {
+    std::vector<TaskIndex> open(model_.cpu_order().begin(), model_.cpu_order().end());
+    while (!open.empty() && !is_over()) {
+      const std::size_t before = open.size();
+      std::erase_if(open, [&](TaskIndex task) { return !is_over() && is_ready(task) && resolve(task); });
+      if (open.size() == before) break_circle(open);
+    }
+  }
+
+  bool is_over() const { return stops_at_failure_ && has_failure_; }
+
   // Whether R_h is known of all tasks of higher priority. Higher tasks of the core are resolved in their order, so the
   // next higher one speaks for all; likewise on the GPU, where places before gpu_front_ are all resolved.
   bool is_ready(TaskIndex task) {
@@ -91,6 +104,7 @@ class Pass {
     result.task = task;
     if (budget_.evaluations <= 0) {
       set_limit_reached(result);
+      has_failure_ = true;
       known_.set_failed(task);
       return true;
     }
@@ -106,6 +120,7 @@ class Pass {
     } else {
       solve_into(result);
     }
+    has_failure_ = has_failure_ || !result.schedulable();
     if (result.bound) {
       known_.set_bound(task, *result.bound, is_conditional);
     } else {
@@ -141,7 +156,7 @@ class Pass {
         set_limit_reached(result);
         break;
     }
-    if (result.bound) {
+    if (result.bound && !stops_at_failure_) {
       fill_terms(recurrence_, solution.value, task.release_jitter, options_.explain, result.task, result);
     }
   }
@@ -200,6 +215,8 @@ class Pass {
   std::vector<TaskResult> results_;
   Recurrence recurrence_;
   std::size_t gpu_front_ = 0;
+  bool stops_at_failure_ = false;
+  bool has_failure_ = false;
   // That another task meets its deadline, or has the bound that it was given.
   struct Trust {
     TaskIndex task = 0;
@@ -248,6 +265,11 @@ void KnownResponses::begin_task() {
 std::vector<TaskResult> bound_all(const RtaModel& model, const Taskset& taskset, BuildRecurrence build,
                                   const AnalysisOptions& options, WorkBudget& budget) {
   return Pass(model, taskset, build, options, budget).run();
+}
+
+bool all_schedulable(const RtaModel& model, const Taskset& taskset, BuildRecurrence build,
+                     const AnalysisOptions& options, WorkBudget& budget) {
+  return Pass(model, taskset, build, options, budget).all_schedulable();
 }
 
 bool meets_deadline_if_others_do(const RtaModel& model, TaskIndex task, BuildRecurrence build, WorkBudget& budget) {

@@ -58,6 +58,11 @@ using BuildRecurrence = void (*)(const RtaModel& model, TaskIndex i, KnownRespon
 std::vector<TaskResult> bound_all(const RtaModel& model, const Taskset& taskset, BuildRecurrence build,
                                   const AnalysisOptions& options, WorkBudget& budget);
 
+// Whether bound_all() finds a bound at or below the deadline for every real-time task. Quicker: it ends with the first
+// task that has none.
+bool all_schedulable(const RtaModel& model, const Taskset& taskset, BuildRecurrence build,
+                     const AnalysisOptions& options, WorkBudget& budget);
+
 // The recurrence of one task, solved on the assumption that all others meet their deadlines: whether its bound is at
 // most its deadline.
 bool meets_deadline_if_others_do(const RtaModel& model, TaskIndex task, BuildRecurrence build, WorkBudget& budget);

@@ -17,20 +17,29 @@ Error unsupported(std::string pointer, std::string found, std::string expected, 
                std::move(advice)};
 }
 
+struct SegmentPlace {
+  TaskIndex task = 0;
+  std::size_t segment = 0;
+};
+
+std::string pointer_to(SegmentPlace place) {
+  return fmt::format("/tasks/{}/segments/{}", place.task, place.segment);
+}
+
 // Adds a segment to the sums; an error if the recurrences have no place for it.
-std::optional<Error> add_segment(const Segment& segment, const Gpu& gpu, RtaTask& task, std::string_view pointer) {
+std::optional<Error> add_segment(const Segment& segment, const Gpu& gpu, RtaTask& task, SegmentPlace place) {
   if (const auto* cpu = std::get_if<CpuSegment>(&segment)) {
     task.cpu += cpu->time.max;
     return std::nullopt;
   }
   if (std::holds_alternative<CopySegment>(segment)) {
-    return unsupported(std::string(pointer), "a copy segment", "segments on a core or the GPU",
+    return unsupported(pointer_to(place), "a copy segment", "segments on a core or the GPU",
                        "This analysis has no copy engine; count the copy in misc or exec.");
   }
   const auto& work = std::get<GpuSegment>(segment);
-  const std::optional<Duration> exec = whole_gpu_exec(work, gpu.sms);
+  const std::optional<Duration> exec = work.exec ? work.exec->max : whole_gpu_exec(work, gpu.sms);
   if (!exec) {
-    return unsupported(fmt::format("{}/gpu", pointer), "an execution time that depends on the number of SMs",
+    return unsupported(pointer_to(place) + "/gpu", "an execution time that depends on the number of SMs",
                        "the execution time on the whole GPU", "Give exec, or platform.gpus[0].sms.");
   }
   const Duration launches = gpu.overheads.launch * (work.slices - 1);
@@ -45,52 +54,55 @@ std::optional<Error> add_segment(const Segment& segment, const Gpu& gpu, RtaTask
   return std::nullopt;
 }
 
-// Positions sorted by falling key; equal keys in the order of the taskset.
-template <class Key>
-std::vector<TaskIndex> real_time_tasks_by(const Taskset& taskset, Key key) {
-  std::vector<TaskIndex> order;
-  order.reserve(taskset.tasks.size());
-  for (TaskIndex index = 0; index < taskset.tasks.size(); ++index) {
-    if (!taskset.tasks[index].best_effort) order.push_back(index);
-  }
-  std::ranges::stable_sort(order, [&](TaskIndex a, TaskIndex b) { return key(a) > key(b); });
-  return order;
+// Falls with the priority, so that sorting by it puts the highest first.
+std::int64_t falling(int priority) {
+  return -std::int64_t{priority};
 }
 
 }  // namespace
 
 Result<RtaModel> RtaModel::of(const Taskset& taskset, WaitChoice wait, CopySegments copies) {
+  RtaModel model;
+  Errors errors = model.assign(taskset, wait, copies);
+  if (!errors.empty()) return errors;
+  return model;
+}
+
+Errors RtaModel::assign(const Taskset& taskset, WaitChoice wait, CopySegments copies) {
   if (taskset.platform.gpus.size() != 1) {
-    return unsupported("/platform/gpus", fmt::format("{} GPUs", taskset.platform.gpus.size()), "one GPU",
-                       "Analyse each GPU with its tasks as a taskset of its own.");
+    return {unsupported("/platform/gpus", fmt::format("{} GPUs", taskset.platform.gpus.size()), "one GPU",
+                        "Analyse each GPU with its tasks as a taskset of its own.")};
   }
-  RtaModel model(taskset);
+  assign_tasks(taskset);
   Errors errors;
   for (TaskIndex index = 0; index < taskset.tasks.size(); ++index) {
     const std::vector<Segment>& segments = taskset.tasks[index].segments;
     for (std::size_t place = 0; place < segments.size(); ++place) {
-      const std::string pointer = fmt::format("/tasks/{}/segments/{}", index, place);
       if (copies == CopySegments::covered && std::holds_alternative<CopySegment>(segments[place])) continue;
-      auto error = add_segment(segments[place], taskset.platform.gpus.front(), model.tasks_[index], pointer);
+      auto error = add_segment(segments[place], taskset.platform.gpus.front(), tasks_[index], {index, place});
       if (error) errors.push_back(std::move(*error));
     }
   }
   if (!errors.empty()) return errors;
-  model.resolve_wait(taskset, wait);
-  model.order_tasks(taskset);
-  return model;
+  resolve_wait(taskset, wait);
+  order_tasks(taskset);
+  return errors;
 }
 
-RtaModel::RtaModel(const Taskset& taskset) : overheads_(taskset.platform.gpus.front().overheads) {
-  tasks_.reserve(taskset.tasks.size());
-  for (const Task& task : taskset.tasks) {
+void RtaModel::assign_tasks(const Taskset& taskset) {
+  overheads_ = taskset.platform.gpus.front().overheads;
+  tasks_.resize(taskset.tasks.size());
+  for (TaskIndex index = 0; index < tasks_.size(); ++index) {
+    const Task& task = taskset.tasks[index];
     RtaTask sums;
+    sums.segments.swap(tasks_[index].segments);  // keeps their memory
+    sums.segments.clear();
     sums.core = task.cpu;
     sums.period = task.period;
     sums.deadline = task.deadline;
     sums.release_jitter = task.jitter;
     sums.best_effort = task.best_effort;
-    tasks_.push_back(sums);
+    tasks_[index] = std::move(sums);
   }
 }
 
@@ -99,6 +111,7 @@ RtaModel::RtaModel(const Taskset& taskset) : overheads_(taskset.platform.gpus.fr
 void RtaModel::resolve_wait(const Taskset& taskset, WaitChoice choice) {
   bool any_busy = false;
   bool any_suspend = false;
+  gpu_users_.clear();
   for (TaskIndex index = 0; index < tasks_.size(); ++index) {
     RtaTask& task = tasks_[index];
     task.busy =
@@ -119,17 +132,45 @@ void RtaModel::resolve_wait(const Taskset& taskset, WaitChoice choice) {
 }
 
 void RtaModel::order_tasks(const Taskset& taskset) {
-  cpu_order_ = real_time_tasks_by(taskset, [&](TaskIndex index) { return taskset.tasks[index].priority; });
-  set_gpu_order(real_time_tasks_by(taskset, [&](TaskIndex index) {
-    // Equal GPU priorities (only tasks that do not use the GPU may have them) follow the CPU priorities.
-    return std::pair(taskset.tasks[index].gpu_priority, taskset.tasks[index].priority);
-  }));
+  order_by_cpu_priority(taskset);
+  order_by_gpu_priority(taskset);
+  order_by_core(taskset);
+}
 
-  by_core_ = cpu_order_;
-  std::ranges::stable_sort(by_core_, {}, [&](TaskIndex index) { return taskset.tasks[index].cpu; });
-  core_begin_.resize(tasks_.size());
-  core_place_.resize(tasks_.size());
-  busy_higher_.resize(tasks_.size());
+// Highest first; equal ones in the order of the taskset.
+void RtaModel::order_by_cpu_priority(const Taskset& taskset) {
+  keys_.clear();
+  for (TaskIndex index = 0; index < tasks_.size(); ++index) {
+    if (!tasks_[index].best_effort) keys_.emplace_back(falling(taskset.tasks[index].priority), index);
+  }
+  std::ranges::sort(keys_);
+  cpu_order_.clear();
+  for (const auto& [key, index] : keys_) cpu_order_.push_back(index);
+}
+
+// Equal GPU priorities (only tasks that do not use the GPU may have them) follow the CPU priorities.
+void RtaModel::order_by_gpu_priority(const Taskset& taskset) {
+  keys_.clear();
+  for (std::size_t place = 0; place < cpu_order_.size(); ++place) {
+    keys_.emplace_back(falling(taskset.tasks[cpu_order_[place]].gpu_priority), place);
+  }
+  if (!std::ranges::is_sorted(keys_)) std::ranges::sort(keys_);
+  gpu_order_.clear();
+  for (const auto& [key, place] : keys_) gpu_order_.push_back(cpu_order_[place]);
+  rank_gpu_order();
+}
+
+void RtaModel::order_by_core(const Taskset& taskset) {
+  keys_.clear();
+  for (std::size_t place = 0; place < cpu_order_.size(); ++place) {
+    keys_.emplace_back(taskset.tasks[cpu_order_[place]].cpu, place);
+  }
+  std::ranges::sort(keys_);
+  by_core_.clear();
+  for (const auto& [key, place] : keys_) by_core_.push_back(cpu_order_[place]);
+  core_begin_.assign(tasks_.size(), 0);
+  core_place_.assign(tasks_.size(), 0);
+  busy_higher_.assign(tasks_.size(), 0);
   std::size_t begin = 0;
   std::int64_t busy = 0;
   for (std::size_t place = 0; place < by_core_.size(); ++place) {
@@ -164,7 +205,11 @@ bool RtaModel::is_higher_on_gpu(TaskIndex other, TaskIndex than) const {
 
 void RtaModel::set_gpu_order(std::vector<TaskIndex> order) {
   gpu_order_ = std::move(order);
-  gpu_rank_.resize(tasks_.size());
+  rank_gpu_order();
+}
+
+void RtaModel::rank_gpu_order() {
+  gpu_rank_.assign(tasks_.size(), 0);
   for (std::size_t rank = 0; rank < gpu_order_.size(); ++rank) gpu_rank_[gpu_order_[rank]] = rank;
 }
 

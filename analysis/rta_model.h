@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rtgpu {
@@ -46,6 +47,12 @@ class RtaModel {
   // cannot be told.
   static Result<RtaModel> of(const Taskset& taskset, WaitChoice wait, CopySegments copies = CopySegments::refused);
 
+  // Empty.
+  RtaModel() = default;
+  // Becomes the model of another taskset, in the memory of the one before. Errors as of(): it is then of no use until
+  // the next assign().
+  Errors assign(const Taskset& taskset, WaitChoice wait, CopySegments copies = CopySegments::refused);
+
   const RtaTask& task(TaskIndex index) const { return tasks_[index]; }
   std::size_t size() const { return tasks_.size(); }
   const Overheads& overheads() const { return overheads_; }
@@ -75,9 +82,13 @@ class RtaModel {
   std::int64_t busy_higher_on_core(TaskIndex index) const { return busy_higher_[index]; }
 
  private:
-  explicit RtaModel(const Taskset& taskset);
+  void assign_tasks(const Taskset& taskset);
   void resolve_wait(const Taskset& taskset, WaitChoice choice);
   void order_tasks(const Taskset& taskset);
+  void order_by_cpu_priority(const Taskset& taskset);
+  void order_by_gpu_priority(const Taskset& taskset);
+  void order_by_core(const Taskset& taskset);
+  void rank_gpu_order();
 
   std::vector<RtaTask> tasks_;
   Overheads overheads_;
@@ -86,10 +97,11 @@ class RtaModel {
   std::vector<TaskIndex> cpu_order_;
   std::vector<TaskIndex> gpu_order_;
   std::vector<std::size_t> gpu_rank_;
-  std::vector<TaskIndex> by_core_;         // cpu_order_, core after core
-  std::vector<std::size_t> core_begin_;    // by task: where its core starts in by_core_
-  std::vector<std::size_t> core_place_;    // by task: its own place in by_core_
-  std::vector<std::int64_t> busy_higher_;  // by task
+  std::vector<TaskIndex> by_core_;                          // cpu_order_, core after core
+  std::vector<std::size_t> core_begin_;                     // by task: where its core starts in by_core_
+  std::vector<std::size_t> core_place_;                     // by task: its own place in by_core_
+  std::vector<std::int64_t> busy_higher_;                   // by task
+  std::vector<std::pair<std::int64_t, std::size_t>> keys_;  // of what is being sorted
 };
 
 }  // namespace rtgpu

@@ -1,8 +1,10 @@
 #include "analysis/safe.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -18,12 +20,21 @@ constexpr int kMaxRounds = 200;
 class Iteration {
  public:
   Iteration(const StagedModel& model, const Taskset& taskset, BuildWindowed build, const AnalysisOptions& options,
-            WorkBudget& budget)
-      : model_(model), taskset_(taskset), build_(build), options_(options), budget_(budget) {
-    for (TaskIndex task = 0; task < model.size(); ++task) {
-      const bool real_time = !model.task(task).best_effort;
-      known_.push_back(real_time ? start_of(task) : nothing_known(model.staged(task)));
-    }
+            WorkBudget& budget, SafeWorkspace& workspace)
+      : model_(model),
+        taskset_(taskset),
+        build_(build),
+        options_(options),
+        budget_(budget),
+        workspace_(workspace),
+        known_(workspace.known),
+        recurrence_(workspace.recurrence),
+        solution_(workspace.solution) {
+    known_.resize(model.size());
+    for (TaskIndex task = 0; task < model.size(); ++task) start(task);
+    workspace.asked.assign(model.size(), 0);
+    workspace.solved_at.assign(model.size(), -1);
+    workspace.changed_at.fill(0);
   }
 
   // Tasks that pass their deadlines are taken to meet them all the same.
@@ -31,8 +42,15 @@ class Iteration {
 
   bool meets_deadline(TaskIndex task) {
     iterate();
-    solve_task(task);
+    solve_task(task, SolutionParts::last_completion);
     return budget_.evaluations > 0 && !solution_.completions.back().is_infinite();
+  }
+
+  bool all_schedulable() {
+    stops_at_failure_ = true;
+    if (!lowest_on_gpu_may_pass()) return false;
+    iterate();
+    return !has_failure_ && budget_.evaluations > 0;
   }
 
   std::vector<TaskResult> run() {
@@ -54,15 +72,32 @@ class Iteration {
     bool changed = true;
     for (int round = 0; changed; ++round) {
       changed = false;
-      for (const TaskIndex task : model_.order().cpu_order()) changed = update(task, round >= kMaxRounds) || changed;
+      for (const TaskIndex task : model_.order().cpu_order()) {
+        changed = update(task, round >= kMaxRounds) || changed;
+        if (stops_at_failure_ && has_failure_) return;
+      }
     }
   }
 
-  KnownTask start_of(TaskIndex task) const {
-    KnownTask known = least_known(model_.staged(task));
-    if (options_.jitter == JitterSource::response) return known;
-    set_to_deadline(task, known);
-    return known;
+  // Most tasksets that fail do so at the lowest task that uses the GPU, by what is known at the start.
+  bool lowest_on_gpu_may_pass() {
+    for (const TaskIndex task : model_.order().gpu_order() | std::views::reverse) {
+      if (!model_.task(task).uses_gpu) continue;
+      if (demand_of(task) > cap_of(task)) return false;
+      solve_task(task, SolutionParts::early_completion);
+      return !solution_.completions.back().is_infinite();
+    }
+    return true;
+  }
+
+  void start(TaskIndex task) {
+    KnownTask& known = known_[task];
+    if (model_.task(task).best_effort) {
+      known = nothing_known(model_.staged(task));
+      return;
+    }
+    set_least_known(model_.staged(task), known);
+    if (options_.jitter == JitterSource::deadline) set_to_deadline(task, known);
   }
 
   void set_to_deadline(TaskIndex task, KnownTask& known) const {
@@ -88,43 +123,63 @@ class Iteration {
     return 4 * others * (1 + model_.waiters_on_core_above(task));
   }
 
+  // Whether the task was bounded by what is known now.
+  bool is_up_to_date(TaskIndex task) const {
+    const std::int64_t solved = workspace_.solved_at[task];
+    if (solved < 0) return false;
+    for (TaskBits left = workspace_.asked[task]; left != 0; left &= left - 1) {
+      if (workspace_.changed_at[static_cast<std::size_t>(std::countr_zero(left))] > solved) return false;
+    }
+    return true;
+  }
+
   // Bounds the task by what is known of the others. Whether that changed what is known of it.
   bool update(TaskIndex task, bool out_of_rounds) {
-    KnownTask& known = known_[task];
-    if (known.response.is_infinite() || budget_.evaluations <= 0) return false;
-    if (demand_of(task) > cap_of(task)) return give_up(task);
-    solve_task(task);
-    KnownTask next = known_from_solution(task);
-    if (next == known) return false;
-    if (out_of_rounds) next = known_of_late(task);
-    known = std::move(next);
+    if (known_[task].response.is_infinite() || budget_.evaluations <= 0 || is_up_to_date(task)) return false;
+    if (demand_of(task) > cap_of(task)) {
+      workspace_.next = known_of_late(task);
+      return learn(task);
+    }
+    solve_task(task, SolutionParts::times);
+    workspace_.solved_at[task] = time_;
+    take_solution(task);
+    if (out_of_rounds && workspace_.next != known_[task]) workspace_.next = known_of_late(task);
+    return learn(task);
+  }
+
+  // Takes over workspace_.next. Whether that is new.
+  bool learn(TaskIndex task) {
+    if (workspace_.next == known_[task]) return false;
+    std::swap(known_[task], workspace_.next);
+    has_failure_ = has_failure_ || known_[task].response.is_infinite();
+    workspace_.changed_at[task % 64] = ++time_;
     return true;
   }
 
-  Duration demand_of(TaskIndex task) const { return least_known(model_.staged(task)).response; }
+  Duration demand_of(TaskIndex task) const { return demand_alone(model_.staged(task)); }
 
-  bool give_up(TaskIndex task) {
-    KnownTask next = known_of_late(task);
-    if (next == known_[task]) return false;
-    known_[task] = std::move(next);
-    return true;
-  }
-
-  void solve_task(TaskIndex task) {
+  void solve_task(TaskIndex task, SolutionParts parts) {
     recurrence_.clear();
     budget_.evaluations -= cost_of_building(task);
-    build_(SafeInput{model_, known_}, task, recurrence_);
+    TaskBits& asked = workspace_.asked[task];
+    asked = 0;
+    build_(SafeInput{model_, KnownTasks(known_, asked)}, task, recurrence_);
     budget_.evaluations -= 8 * static_cast<std::int64_t>(recurrence_.streams.size());
-    solve(recurrence_, cap_of(task), budget_, solution_);
+    workspace_.solver.solve(recurrence_, cap_of(task), budget_, solution_, parts);
   }
 
-  KnownTask known_from_solution(TaskIndex task) {
+  // What the solution says of the task, into workspace_.next.
+  void take_solution(TaskIndex task) {
+    KnownTask& next = workspace_.next;
     const Duration jitter = model_.task(task).release_jitter;
     const Duration response = solution_.completions.back() + jitter;
     // Beyond the deadline, which stood for the response time in what others were charged, nothing is known either.
     const bool is_late = options_.jitter == JitterSource::deadline && response > model_.task(task).deadline;
-    if (response.is_infinite() || is_late) return known_of_late(task);
-    KnownTask next = known_[task];
+    if (response.is_infinite() || is_late) {
+      next = known_of_late(task);
+      return;
+    }
+    next = known_[task];
     for (std::size_t stage = 0; stage < next.submitted.size(); ++stage) {
       next.waits[stage] = std::min(solution_.lengths[device_window(stage)], response);
       if (options_.jitter == JitterSource::deadline) continue;
@@ -132,7 +187,6 @@ class Iteration {
       next.completed[stage] = solution_.completions[device_window(stage)] + jitter;
     }
     if (options_.jitter == JitterSource::response) next.response = response;
-    return next;
   }
 
   TaskResult result_of(TaskIndex task) {
@@ -148,7 +202,7 @@ class Iteration {
     if (demand_of(task) > cap_of(task)) {
       recurrence_.clear();
     } else {
-      solve_task(task);
+      solve_task(task, SolutionParts::all);
       response = solution_.completions.back() + sums.release_jitter;
     }
     if (response.is_infinite()) {
@@ -227,10 +281,14 @@ class Iteration {
   BuildWindowed build_;
   const AnalysisOptions& options_;
   WorkBudget& budget_;
-  std::vector<KnownTask> known_;
-  WindowedRecurrence recurrence_;
-  WindowedSolution solution_;
+  SafeWorkspace& workspace_;
+  std::vector<KnownTask>& known_;
+  WindowedRecurrence& recurrence_;
+  WindowedSolution& solution_;
+  std::int64_t time_ = 0;
   bool trusts_deadlines_ = false;
+  bool stops_at_failure_ = false;
+  bool has_failure_ = false;
 };
 
 Duration longest_copy(const StagedTask& task) {
@@ -269,14 +327,21 @@ void add_copies_of(const SafeInput& input, TaskIndex other, WindowedRecurrence& 
 
 std::vector<TaskResult> bound_all_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
                                        const AnalysisOptions& options, WorkBudget& budget) {
-  return Iteration(model, taskset, build, options, budget).run();
+  SafeWorkspace workspace;
+  return Iteration(model, taskset, build, options, budget, workspace).run();
+}
+
+bool all_schedulable_safe(const StagedModel& model, const Taskset& taskset, BuildWindowed build,
+                          const AnalysisOptions& options, WorkBudget& budget, SafeWorkspace& workspace) {
+  return Iteration(model, taskset, build, options, budget, workspace).all_schedulable();
 }
 
 bool meets_deadline_if_others_do(const StagedModel& model, const Taskset& taskset, TaskIndex task, BuildWindowed build,
                                  WorkBudget& budget) {
   AnalysisOptions options;
   options.jitter = JitterSource::deadline;
-  Iteration iteration(model, taskset, build, options, budget);
+  SafeWorkspace workspace;
+  Iteration iteration(model, taskset, build, options, budget, workspace);
   iteration.trust_deadlines();
   return iteration.meets_deadline(task);
 }
@@ -308,7 +373,7 @@ void add_unlocked_core_group(const SafeInput& input, TaskIndex h, WindowedRecurr
   const StagedTask& task = input.staged(h);
   const RtaTask& sums = input.task(h);
   const KnownTask& known = input.known[h];
-  const Duration on_core = task.cpu_total() + task.misc_total();
+  const Duration on_core = task.cpu_total + task.misc_total;
   recurrence.add_group(Term::cpu_preemption, h, WindowKind::host);
   if (task.busy || task.devices.empty()) {
     Duration occupied = on_core;

@@ -36,10 +36,11 @@ struct StagedTask {
   bool busy = false;                 // while its device work is pending it holds its core
   bool spins = false;                // while it waits to be let in
 
-  Duration cpu_total() const;       // C
-  Duration misc_total() const;      // Gm
-  Duration gpu_total() const;       // Ge
-  std::int64_t gpu_stages() const;  // eta
+  // Sums over the stages.
+  Duration cpu_total;           // C
+  Duration misc_total;          // Gm
+  Duration gpu_total;           // Ge
+  std::int64_t gpu_stages = 0;  // eta
 };
 
 // What stands for the response of a task so far. Infinite where there is no bound.
@@ -53,7 +54,13 @@ struct KnownTask {
 
 class StagedModel {
  public:
+  // Of a valid taskset. Errors (unsupported): several GPUs, an exec that cannot be told.
   static Result<StagedModel> of(const Taskset& taskset, WaitChoice wait);
+
+  // Empty.
+  StagedModel() = default;
+  // As RtaModel::assign().
+  Errors assign(const Taskset& taskset, WaitChoice wait);
 
   const RtaModel& order() const { return order_; }
   // GPU priorities may be exchanged through it.
@@ -77,14 +84,15 @@ class StagedModel {
   std::size_t first_place_on_core(TaskIndex task) const { return core_places_[task].begin; }
   // How many tasks of higher_on_core(task) use the GPU and may wait without giving up the core.
   std::int64_t waiters_on_core_above(TaskIndex task) const { return core_places_[task].waiters_above; }
-  // Whether a task on another core than the real-time task `task` uses the GPU and does not go before it there.
+  // Whether a task on another core than the task `task` uses the GPU and does not go before it there.
   bool has_gpu_user_below_elsewhere(TaskIndex task) const;
   int stream_level(TaskIndex task) const { return stream_levels_[task]; }
   const std::vector<int>& stream_levels() const { return stream_levels_; }
   bool has_copies() const { return has_copies_; }
 
  private:
-  explicit StagedModel(RtaModel order) : order_(std::move(order)) {}
+  void assign_stages(const Taskset& taskset, WaitChoice wait);
+  void map_to_streams(const Taskset& taskset);
   void order_cores(const Taskset& taskset);
   void order_best_effort(const Taskset& taskset);
   std::size_t gpu_rank(TaskIndex task) const {
@@ -103,13 +111,18 @@ class StagedModel {
     std::int64_t waiters_above = 0;
   };
   std::vector<CorePlace> core_places_;         // by task
+  std::vector<std::size_t> core_ends_;         // by core: where its tasks end in by_core_
   std::vector<std::size_t> best_effort_rank_;  // by task
+  std::vector<TaskIndex> best_effort_users_;   // of the GPU
   std::vector<int> stream_levels_;
   bool has_copies_ = false;
 };
 
+// The response of a job that nothing delays.
+Duration demand_alone(const StagedTask& task);
 // What the demand of a task alone takes: the start of the iteration.
 KnownTask least_known(const StagedTask& task);
+void set_least_known(const StagedTask& task, KnownTask& known);
 // No bound at all.
 KnownTask nothing_known(const StagedTask& task);
 

@@ -8,89 +8,145 @@ namespace {
 
 constexpr Duration kInstant = Duration::nanoseconds(1);
 
-class Solver {
- public:
-  Solver(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution)
-      : recurrence_(recurrence), cap_(cap), budget_(budget), solution_(solution) {}
+// Whether arrivals at the end of a window count: its tail cannot be delayed once it has begun, and work that takes no
+// time begins at the end.
+bool counts_end(const Window& window) {
+  return window.tail > Duration() || window.own == Duration();
+}
 
-  void run() {
+// What counts beside the time before the tail.
+Duration offset_of(const Window& window) {
+  return window.lead + (counts_end(window) ? kInstant : Duration());
+}
+
+}  // namespace
+
+// Of an offset above the period.
+void GrowingWork::start_late(Duration offset) {
+  if (offset.is_infinite()) {
+    work_ = cost_ == Duration() ? Duration() : Duration::infinite();
+    last_ = Duration::infinite();
+  } else {
+    const std::int64_t before = (offset.count() - 1) / period_.count();
+    work_ = cost_ * (before + 1);
+    last_ = period_ - Duration::nanoseconds((offset.count() - 1) % period_.count() + 1);
+  }
+}
+
+// The solution of one recurrence.
+class WindowedSolver::Solving {
+ public:
+  Solving(WindowedSolver& solver, const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget,
+          WindowedSolution& solution)
+      : solver_(solver), recurrence_(recurrence), cap_(cap), budget_(budget), solution_(solution) {}
+
+  void run(SolutionParts parts) {
     const std::size_t windows = recurrence_.windows.size();
     solution_.lengths.assign(windows, Duration());
     solution_.completions.assign(windows, Duration());
-    solution_.charged.assign(recurrence_.groups.size(), Duration());
-    solution_.met.assign(recurrence_.blockers.size(), 0);
-    by_windows_.assign(recurrence_.groups.size(), Duration());
-    joint_by_windows_.assign(recurrence_.joints.size(), Duration());
-    joint_sums_.assign(recurrence_.joints.size(), Duration());
+    solver_.by_windows_.assign(recurrence_.groups.size(), Duration());
+    solver_.joint_by_windows_.assign(recurrence_.joints.size(), Duration());
+    solver_.joint_sums_.assign(recurrence_.joints.size(), Duration());
+    solver_.view_count_ = 0;
+    fill_view(solver_.whole_, WindowKind::host | WindowKind::gpu | WindowKind::copy, &JobStream::whole, Duration());
     Duration constants;
     Duration last;
     for (std::size_t window = 0; window < windows; ++window) {
-      solve_window(window);
+      if (parts == SolutionParts::early_completion) {
+        begin_window(window);
+      } else {
+        solve_window(window);
+      }
       const Window& here = recurrence_.windows[window];
       constants += here.own + here.blocking;
       if (here.meets_blocker) ++meetings_;
-      add_to_sums(window);
+      const bool is_wanted = parts == SolutionParts::all || parts == SolutionParts::times || window + 1 == windows;
+      if (!is_wanted) continue;
       last = solve_prefix(window, constants, last);
       solution_.completions[window] = last;
     }
-    if (last.is_infinite()) return;
-    charge(last + end_of(windows - 1));
-    blocking_in(last + end_of(windows - 1), &solution_.met);
+    if (parts == SolutionParts::all) charge_all(last);
   }
 
  private:
-  std::span<const JobStream> streams_of(const Group& group) const {
-    return std::span(recurrence_.streams).subspan(group.first_stream, group.stream_count);
-  }
-
-  static Duration work_of(const JobStream& stream, Duration jitter, Duration window) {
-    return stream.cost * ceil_div(window + jitter, stream.period);
-  }
-
-  // The group's work in a window, with the jitter that is right for it.
-  Duration work_in(const Group& group, Duration length, Duration JobStream::*jitter) const {
-    Duration sum;
-    for (const JobStream& stream : streams_of(group)) sum += work_of(stream, stream.*jitter, length);
-    if (group.together.cost.is_infinite()) return sum;
-    return std::min(sum, work_of(group.together, group.together.*jitter, length));
-  }
-
-  static Duration work_of(const Joint& joint, Duration window) {
-    return joint.cost * ceil_div(window + joint.carry, joint.period);
-  }
-
-  // The sum of the amounts of all groups; those of a joint are no more than `most` of it.
-  template <class Amount, class Most>
-  Duration sum_of_groups(Amount amount, Most most) {
-    Duration sum;
-    std::ranges::fill(joint_sums_, Duration());
+  void fill_view(View& view, WindowKinds kinds, Duration JobStream::*jitter, Duration offset) {
+    view.groups.clear();
+    view.at_start.clear();
     for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
-      const std::size_t joint = recurrence_.groups[place].joint;
-      (joint == kNoJoint ? sum : joint_sums_[joint]) += amount(place);
+      const Group& group = recurrence_.groups[place];
+      const bool counts = group.kinds.intersects(kinds);
+      if (!counts) continue;
+      ViewedGroup viewed;
+      viewed.place = place;
+      viewed.first = view.at_start.size();
+      for (const JobStream& stream : std::span(recurrence_.streams).subspan(group.first_stream, group.stream_count)) {
+        view.at_start.emplace_back(stream.cost, stream.period, stream.*jitter + offset);
+      }
+      viewed.has_together = !group.together.cost.is_infinite();
+      if (viewed.has_together) {
+        const JobStream& together = group.together;
+        view.at_start.emplace_back(together.cost, together.period, together.*jitter + offset);
+      }
+      viewed.end = view.at_start.size();
+      viewed.joint = group.joint;
+      viewed.unit = group.unit;
+      view.groups.push_back(viewed);
     }
-    for (std::size_t joint = 0; joint < joint_sums_.size(); ++joint) {
+    for (const Joint& joint : recurrence_.joints) {
+      view.at_start.emplace_back(joint.cost, joint.period, joint.carry + offset);
+    }
+    view.now = view.at_start;
+    view.length = Duration();
+  }
+
+  // The view for a window, which is made for the first of its kind and offset.
+  View& view_of(const Window& window) {
+    const Duration offset = offset_of(window);
+    for (std::size_t place = 0; place < solver_.view_count_; ++place) {
+      View& view = solver_.views_[place];
+      if (view.kind == window.kind && view.offset == offset) return view;
+    }
+    if (solver_.view_count_ == solver_.views_.size()) solver_.views_.emplace_back();
+    View& view = solver_.views_[solver_.view_count_++];
+    view.kind = window.kind;
+    view.offset = offset;
+    fill_view(view, window.kind, window.kind == WindowKind::host ? &JobStream::on_host : &JobStream::on_device, offset);
+    return view;
+  }
+
+  // Goes to a window of that length. Works only grow, so that a shorter one starts anew.
+  static void go_to(View& view, Duration length) {
+    if (length < view.length) view.now = view.at_start;
+    view.length = length;
+  }
+
+  static GrowingWork& joint_in(View& view, std::size_t joint) {
+    return view.now[(view.groups.empty() ? 0 : view.groups.back().end) + joint];
+  }
+
+  // The group's work in the window that the view is for.
+  static Duration work_of(View& view, const ViewedGroup& group) {
+    const std::size_t streams_end = group.end - (group.has_together ? 1 : 0);
+    Duration sum;
+    for (std::size_t place = group.first; place < streams_end; ++place) sum += view.now[place].in(view.length);
+    return group.has_together ? std::min(sum, view.now[streams_end].in(view.length)) : sum;
+  }
+
+  // Sum of what amount_of() says of the groups; those of a joint are no more than `most` of it.
+  template <class Amount, class Most>
+  Duration sum_of_groups(View& view, Amount amount_of, Most most) {
+    Duration sum;
+    for (ViewedGroup& group : view.groups) {
+      group.delay = amount_of(group);
+      (group.joint == kNoJoint ? sum : solver_.joint_sums_[group.joint]) += group.delay;
+    }
+    for (std::size_t joint = 0; joint < solver_.joint_sums_.size(); ++joint) {
+      Duration& here = solver_.joint_sums_[joint];
       // Often nothing is charged, in a window of another kind.
-      if (joint_sums_[joint] != Duration()) sum += std::min(joint_sums_[joint], most(joint));
+      if (here != Duration()) sum += std::min(here, most(joint));
+      here = Duration();
     }
     return sum;
-  }
-
-  // Whether arrivals at the end of a window count: its tail cannot be delayed once it has begun, and work that takes no
-  // time begins at the end.
-  static bool counts_end(const Window& window) { return window.tail > Duration() || window.own == Duration(); }
-
-  // What counts of the time before the tail.
-  static Duration counted_in(const Window& window, Duration length) {
-    return window.lead + (counts_end(window) ? length + kInstant : length);
-  }
-
-  // What the group adds to a window that has lasted for `length` when its tail begins.
-  Duration delay_in(const Group& group, const Window& window, Duration length) const {
-    if (!group.kinds.contains(window.kind)) return Duration();
-    const bool on_host = window.kind == WindowKind::host;
-    Duration delay = work_in(group, counted_in(window, length), on_host ? &JobStream::on_host : &JobStream::on_device);
-    if (!group.unit.is_infinite()) delay = std::min(delay, group.unit * window.units);
-    return delay;
   }
 
   // A stream takes about as long as two charges of a recurrence without windows.
@@ -110,43 +166,56 @@ class Solver {
     return Duration::infinite();
   }
 
-  void solve_window(std::size_t index) {
-    const Window& window = recurrence_.windows[index];
-    Duration constants = window.own - window.tail + window.blocking;
-    if (window.meets_blocker && !recurrence_.blockers.empty()) constants += recurrence_.blockers.front().length;
-    const Duration delayed = least_fixed_point(constants, [&](Duration length) {
-      return constants +
-             sum_of_groups([&](std::size_t group) { return delay_in(recurrence_.groups[group], window, length); },
-                           [&](std::size_t joint) { return joint_work_in(joint, window, length); });
-    });
-    solution_.lengths[index] = delayed + window.tail;
+  // The groups' delay in a window that has lasted for `length` when its tail begins.
+  Duration delay_in(View& view, const Window& window, Duration length) {
+    go_to(view, length);
+    return sum_of_groups(
+        view, [&](const ViewedGroup& group) { return limited(group, window, work_of(view, group)); },
+        [&](std::size_t joint) { return joint_in(view, joint).in(length); });
   }
 
-  Duration joint_work_in(std::size_t joint, const Window& window, Duration length) const {
-    return work_of(recurrence_.joints[joint], counted_in(window, length));
+  static Duration limited(const ViewedGroup& group, const Window& window, Duration work) {
+    return group.unit.is_infinite() ? work : std::min(work, group.unit * window.units);
+  }
+
+  // What a window takes without the groups, up to its tail.
+  Duration constants_of(const Window& window) const {
+    const Duration constants = window.own - window.tail + window.blocking;
+    const bool meets = window.meets_blocker && !recurrence_.blockers.empty();
+    return meets ? constants + recurrence_.blockers.front().length : constants;
+  }
+
+  // The window as long as without the groups, and what they add to that.
+  void begin_window(std::size_t index) {
+    const Window& window = recurrence_.windows[index];
+    spend();
+    add_to_sums(view_of(window), window, constants_of(window));
+  }
+
+  void solve_window(std::size_t index) {
+    const Window& window = recurrence_.windows[index];
+    View& view = view_of(window);
+    const Duration constants = constants_of(window);
+    const Duration delayed =
+        least_fixed_point(constants, [&](Duration length) { return constants + delay_in(view, window, length); });
+    solution_.lengths[index] = delayed + window.tail;
+    add_to_sums(view, window, delayed);
   }
 
   // Without a bound of its length a window limits a group only by the group's unit.
-  Duration longest_delay_in(const Group& group, std::size_t index) const {
-    const Window& window = recurrence_.windows[index];
-    const Duration length = solution_.lengths[index];
-    if (!length.is_infinite()) return delay_in(group, window, length - window.tail);
-    if (!group.kinds.contains(window.kind)) return Duration();
-    return group.unit.is_infinite() ? Duration::infinite() : group.unit * window.units;
-  }
-
-  void add_to_sums(std::size_t index) {
-    std::ranges::fill(joint_sums_, Duration());
-    for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
-      const Group& group = recurrence_.groups[place];
-      const Duration delay = longest_delay_in(group, index);
-      by_windows_[place] += delay;
-      if (group.joint != kNoJoint) joint_sums_[group.joint] += delay;
+  void add_to_sums(View& view, const Window& window, Duration delayed) {
+    const bool is_bounded = !delayed.is_infinite();
+    if (is_bounded) go_to(view, delayed);
+    for (const ViewedGroup& group : view.groups) {
+      const Duration delay = limited(group, window, is_bounded ? work_of(view, group) : Duration::infinite());
+      solver_.by_windows_[group.place] += delay;
+      if (group.joint != kNoJoint) solver_.joint_sums_[group.joint] += delay;
     }
-    const Window& window = recurrence_.windows[index];
-    for (std::size_t joint = 0; joint < joint_sums_.size(); ++joint) {
-      const Duration most = joint_work_in(joint, window, solution_.lengths[index] - window.tail);
-      joint_by_windows_[joint] += std::min(joint_sums_[joint], most);
+    for (std::size_t joint = 0; joint < solver_.joint_sums_.size(); ++joint) {
+      Duration& here = solver_.joint_sums_[joint];
+      const Duration most = is_bounded ? joint_in(view, joint).in(delayed) : Duration::infinite();
+      solver_.joint_by_windows_[joint] += std::min(here, most);
+      here = Duration();
     }
   }
 
@@ -159,9 +228,7 @@ class Solver {
     if (last.is_infinite()) return last;
     return least_fixed_point(std::max(constants, last), [&](Duration value) {
       const Duration response = value + end_of(window);
-      return constants + blocking_in(response) +
-             sum_of_groups([&](std::size_t group) { return charge_of(group, response); },
-                           [&](std::size_t joint) { return joint_charge_of(joint, response); });
+      return constants + blocking_in(response) + charge_in(response);
     });
   }
 
@@ -180,44 +247,57 @@ class Solver {
     return sum;
   }
 
-  // What a group adds to the windows so far if they take `response`.
-  Duration charge_of(std::size_t place, Duration response) const {
-    if (by_windows_[place] == Duration()) return Duration();
-    return std::min(work_in(recurrence_.groups[place], response, &JobStream::whole), by_windows_[place]);
+  // What the groups add to the windows so far if they take `response`.
+  Duration charge_in(Duration response) {
+    View& whole = solver_.whole_;
+    go_to(whole, response);
+    return sum_of_groups(
+        whole, [&](const ViewedGroup& group) { return charge_of(group); },
+        [&](std::size_t joint) { return joint_charge(joint); });
   }
 
-  Duration joint_charge_of(std::size_t joint, Duration response) const {
-    return std::min(work_of(recurrence_.joints[joint], response), joint_by_windows_[joint]);
+  // Likewise for one group, in the response that the view is for.
+  Duration charge_of(const ViewedGroup& group) {
+    const Duration by_windows = solver_.by_windows_[group.place];
+    return by_windows == Duration() ? Duration() : std::min(work_of(solver_.whole_, group), by_windows);
+  }
+
+  Duration joint_charge(std::size_t joint) {
+    return std::min(joint_in(solver_.whole_, joint).in(solver_.whole_.length), solver_.joint_by_windows_[joint]);
+  }
+
+  void charge_all(Duration completion) {
+    solution_.charged.assign(recurrence_.groups.size(), Duration());
+    solution_.met.assign(recurrence_.blockers.size(), 0);
+    if (completion.is_infinite()) return;
+    const Duration response = completion + end_of(recurrence_.windows.size() - 1);
+    charge(response);
+    blocking_in(response, &solution_.met);
   }
 
   // What is charged of the whole response: of a joint, to its first groups first.
   void charge(Duration response) {
-    std::vector<Duration> left;
-    for (std::size_t joint = 0; joint < recurrence_.joints.size(); ++joint) {
-      left.push_back(joint_charge_of(joint, response));
-    }
-    for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
-      Duration& charged = solution_.charged[place];
-      charged = charge_of(place, response);
-      const std::size_t joint = recurrence_.groups[place].joint;
-      if (joint == kNoJoint) continue;
-      charged = std::min(charged, left[joint]);
+    View& whole = solver_.whole_;
+    go_to(whole, response);
+    std::vector<Duration>& left = solver_.joint_sums_;
+    for (std::size_t joint = 0; joint < left.size(); ++joint) left[joint] = joint_charge(joint);
+    for (const ViewedGroup& group : whole.groups) {
+      Duration& charged = solution_.charged[group.place];
+      charged = charge_of(group);
+      if (group.joint == kNoJoint) continue;
+      charged = std::min(charged, left[group.joint]);
       // An infinite rest stays infinite.
-      left[joint] -= charged;
+      left[group.joint] -= charged;
     }
   }
 
+  WindowedSolver& solver_;
   const WindowedRecurrence& recurrence_;
   Duration cap_;
   WorkBudget& budget_;
   WindowedSolution& solution_;
-  std::int64_t meetings_ = 0;               // of blockers, in the windows so far
-  std::vector<Duration> by_windows_;        // by group: the sum of its delays in the windows so far
-  std::vector<Duration> joint_by_windows_;  // by joint, likewise
-  std::vector<Duration> joint_sums_;        // by joint: of the groups in what is summed up at the moment
+  std::int64_t meetings_ = 0;  // of blockers, in the windows so far
 };
-
-}  // namespace
 
 void WindowedRecurrence::clear() {
   windows.clear();
@@ -259,8 +339,14 @@ void WindowedRecurrence::add_together(Duration period, Duration response) {
   if (!total.is_infinite()) group.together = {total, period, carry, carry, carry};
 }
 
-void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution) {
-  Solver(recurrence, cap, budget, solution).run();
+void WindowedSolver::solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget,
+                           WindowedSolution& solution, SolutionParts parts) {
+  Solving(*this, recurrence, cap, budget, solution).run(parts);
+}
+
+void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution,
+           SolutionParts parts) {
+  WindowedSolver().solve(recurrence, cap, budget, solution, parts);
 }
 
 }  // namespace rtgpu

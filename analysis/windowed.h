@@ -50,6 +50,7 @@ class WindowKinds {
   // NOLINTNEXTLINE(google-explicit-constructor): one kind is a set of kinds.
   constexpr WindowKinds(WindowKind kind) : bits_(1U << static_cast<unsigned>(kind)) {}
   constexpr WindowKinds operator|(WindowKinds other) const { return WindowKinds(bits_ | other.bits_); }
+  constexpr bool intersects(WindowKinds other) const { return (bits_ & other.bits_) != 0; }
   constexpr bool contains(WindowKind kind) const { return (bits_ & (1U << static_cast<unsigned>(kind))) != 0; }
 
  private:
@@ -148,7 +149,90 @@ struct WindowedSolution {
   std::vector<std::int64_t> met;      // by blocker, how many of them, in the whole response
 };
 
-// The bounds of every prefix of the job that are at or below `cap`.
-void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution);
+// What of a solution is wanted: times alone are quicker.
+enum class SolutionParts : std::uint8_t {
+  all,
+  times,            // without `charged` and `met`
+  last_completion,  // of `completions` the last alone
+  // As last_completion, but a lower bound of it: each window is taken to be no longer than one step of its iteration
+  // says. Where that is infinite there is no bound.
+  early_completion,
+};
+
+// The work of a stream in a window that mostly grows: a division only where it grows by more than a period.
+class GrowingWork {
+ public:
+  // cost * ceil((t + offset) / period) for a window of length t, now 0.
+  GrowingWork(Duration cost, Duration period, Duration offset) : cost_(cost), period_(period) {
+    if (offset == Duration()) return;
+    if (offset <= period) {
+      work_ = cost;
+      last_ = period - offset;
+    } else {
+      start_late(offset);
+    }
+  }
+
+  // In a window of length `length`; no less than before.
+  Duration in(Duration length) {
+    if (length > last_) step_to(length);
+    return work_;
+  }
+
+ private:
+  void start_late(Duration offset);
+  void step_to(Duration length) {
+    const Duration beyond = length - last_;
+    const std::int64_t jobs = beyond <= period_ ? 1 : ceil_div(beyond, period_);
+    work_ += cost_ * jobs;
+    last_ += period_ * jobs;
+  }
+
+  Duration cost_;
+  Duration period_;
+  Duration work_;
+  Duration last_;  // the longest window in which it is no more than `work_`
+};
+
+// Solves recurrences one after another, in the same memory. One thread at a time.
+class WindowedSolver {
+ public:
+  // The bounds of every prefix of the job that are at or below `cap`.
+  void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution,
+             SolutionParts parts = SolutionParts::all);
+
+ private:
+  class Solving;
+
+  // The groups that count in windows of one kind, and their streams with the jitters that are right there.
+  struct ViewedGroup {
+    std::size_t place = 0;  // in the recurrence
+    std::size_t first = 0;  // of its streams in the view, of which the last may be all together
+    std::size_t end = 0;
+    bool has_together = false;
+    std::size_t joint = kNoJoint;
+    Duration unit;
+    Duration delay;  // in the last window looked at
+  };
+  struct View {
+    WindowKind kind = WindowKind::host;
+    Duration offset;  // to the length of the window
+    std::vector<ViewedGroup> groups;
+    std::vector<GrowingWork> at_start;  // streams, then joints
+    std::vector<GrowingWork> now;
+    Duration length;  // of the window that `now` is for
+  };
+
+  std::vector<View> views_;
+  std::size_t view_count_ = 0;
+  View whole_;                              // of the whole response
+  std::vector<Duration> by_windows_;        // by group: the sum of its delays in the windows so far
+  std::vector<Duration> joint_by_windows_;  // by joint, likewise
+  std::vector<Duration> joint_sums_;        // by joint: of the groups in what is summed up at the moment
+};
+
+// As WindowedSolver::solve().
+void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution,
+           SolutionParts parts = SolutionParts::all);
 
 }  // namespace rtgpu

@@ -30,7 +30,7 @@ bool waits_above_for(const SafeInput& input, TaskIndex k) {
 
 // Whether a task above i on its core waits there busily for the GPU that i keeps: then neither can go on.
 bool is_waited_for_above(const SafeInput& input, TaskIndex i) {
-  if (input.staged(i).gpu_stages() == 0 || input.model.order().busy_higher_on_core(i) == 0) return false;
+  if (input.staged(i).gpu_stages == 0 || input.model.order().busy_higher_on_core(i) == 0) return false;
   return std::ranges::any_of(input.model.order().higher_on_core(i), [&](TaskIndex h) {
     return input.task(h).uses_gpu && input.staged(h).busy && input.model.is_higher_on_gpu(i, h);
   });
@@ -40,8 +40,8 @@ bool is_waited_for_above(const SafeInput& input, TaskIndex i) {
 // copies and, spinning, for an update from below at each call.
 JobCharge charge_of_job(const SafeInput& input, TaskIndex h) {
   const StagedTask& task = input.staged(h);
-  const Duration updates = input.model.overheads().runlist_update * (2 * task.gpu_stages());
-  JobCharge charge{task.cpu_total() + task.misc_total() + task.gpu_total() + updates, {}};
+  const Duration updates = input.model.overheads().runlist_update * (2 * task.gpu_stages);
+  JobCharge charge{task.cpu_total + task.misc_total + task.gpu_total + updates, {}};
   if (task.spins && input.model.has_gpu_user_below_elsewhere(h)) charge.parts += updates;
   for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
     if (task.devices[stage].is_copy && task.busy) charge.waits += input.known[h].waits[stage];
@@ -54,7 +54,7 @@ JobCharge charge_of_keeping_job(const SafeInput& input, TaskIndex h) {
   if (waits_above_for(input, h)) return {Duration::infinite(), Duration::infinite()};
   JobCharge charge = charge_of_job(input, h);
   if (!input.staged(h).spins && input.model.has_gpu_user_below_elsewhere(h)) {
-    charge.parts += input.model.overheads().runlist_update * input.staged(h).gpu_stages();
+    charge.parts += input.model.overheads().runlist_update * input.staged(h).gpu_stages;
   }
   return charge;
 }
@@ -230,7 +230,7 @@ class Builder {
     const bool is_above = is_above_a_waiter(other);
     if (!is_above && !is_below_on_core) return;
     const StagedTask& task = input_.staged(other);
-    const Duration updates = update_ * (2 * task.gpu_stages());
+    const Duration updates = update_ * (2 * task.gpu_stages);
     const Duration carry = carry_of(input_.known[other].response, updates);
     const WindowKinds kinds =
         work_conserving_ || !is_above ? WindowKinds(WindowKind::host) : WindowKind::host | WindowKind::gpu;
@@ -242,7 +242,7 @@ class Builder {
   // gcaps: updates of a task above i on its core that go before the leave of a task that keeps the GPU. In core windows
   // they are part of its work there.
   void add_updates_in_queue(TaskIndex h) {
-    const Duration updates = update_ * (2 * input_.staged(h).gpu_stages());
+    const Duration updates = update_ * (2 * input_.staged(h).gpu_stages);
     const Duration carry = carry_of(input_.known[h].response, updates);
     recurrence_.add_group(Term::gpu_preemption, h, WindowKind::gpu);
     recurrence_.add_stream({updates, input_.task(h).period, carry, carry, carry});
@@ -250,11 +250,11 @@ class Builder {
 
   // Whether `other` goes before i for the mutex, or before a task that spins for it above i on the core.
   bool is_above_a_waiter(TaskIndex other) const {
-    if (input_.staged(i_).gpu_stages() > 0 && model_.is_higher_on_gpu(other, i_)) return true;
+    if (input_.staged(i_).gpu_stages > 0 && model_.is_higher_on_gpu(other, i_)) return true;
     if (model_.waiters_on_core_above(i_) == 0) return false;
     return std::ranges::any_of(model_.order().higher_on_core(i_), [&](TaskIndex h) {
       const bool waits_on_core = input_.staged(h).spins || (!work_conserving_ && input_.staged(h).busy);
-      return waits_on_core && input_.staged(h).gpu_stages() > 0 && model_.is_higher_on_gpu(other, h);
+      return waits_on_core && input_.staged(h).gpu_stages > 0 && model_.is_higher_on_gpu(other, h);
     });
   }
 
@@ -294,8 +294,8 @@ class Builder {
   // gcaps: updates of a task below ones that keep the GPU from i, on their core: two for each stage of those, two in
   // each window of i with the GPU, and no more than the task has.
   void add_updates_below_keepers(TaskIndex below) {
-    const bool is_charged = hold_ups_of(below).contains(WindowKind::gpu) ||
-                            (is_above_a_waiter(below) && input_.staged(i_).gpu_stages() > 0);
+    const bool is_charged =
+        hold_ups_of(below).contains(WindowKind::gpu) || (is_above_a_waiter(below) && input_.staged(i_).gpu_stages > 0);
     if (update_ == Duration() || is_charged) return;
     const bool busy_above = model_.order().busy_higher_on_core(i_) > 0;
     recurrence_.add_group(Term::gpu_preemption, below,
@@ -309,7 +309,7 @@ class Builder {
         recurrence_.add_stream({cost, input_.task(k).period, carry, carry, carry});
       }
     }
-    const Duration updates = update_ * (2 * input_.staged(below).gpu_stages());
+    const Duration updates = update_ * (2 * input_.staged(below).gpu_stages);
     const Duration carry = carry_of(input_.known[below].response, updates);
     recurrence_.groups.back().together = {updates, input_.task(below).period, carry, carry, carry};
     if (!busy_above) recurrence_.groups.back().unit = update_ * 2;

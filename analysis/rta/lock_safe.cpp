@@ -14,7 +14,7 @@ Duration boosted_part(const SafeInput& input, const DeviceStage& stage) {
 bool never_suspends(const SafeInput& input, TaskIndex h) {
   const StagedTask& task = input.staged(h);
   if (task.devices.empty()) return true;
-  return input.staged(h).busy && (task.spins || task.gpu_stages() == 0);
+  return input.staged(h).busy && (task.spins || task.gpu_stages == 0);
 }
 
 // How long h occupies its core at its own priority for a device stage.
@@ -22,7 +22,8 @@ Duration normal_wait(const SafeInput& input, TaskIndex h, std::size_t stage) {
   const DeviceStage& device = input.staged(h).devices[stage];
   const Duration wait = input.known[h].waits[stage];
   if (device.is_copy) return input.staged(h).busy ? wait : Duration();
-  return input.staged(h).spins ? wait - critical_section(input, device) : Duration();
+  // Before h is bounded its wait is known as less than that.
+  return input.staged(h).spins ? carry_of(wait, critical_section(input, device)) : Duration();
 }
 
 // How long it takes h from getting the lock to the end of exec. Between slices the lock may go to others, for which a
@@ -83,7 +84,7 @@ void add_boosted_below(const SafeInput& input, TaskIndex below, WindowedRecurren
 
 JobCharge charge_of_locking_job(const SafeInput& input, TaskIndex h) {
   const StagedTask& task = input.staged(h);
-  JobCharge charge{task.cpu_total(), {}};
+  JobCharge charge{task.cpu_total, {}};
   for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
     const DeviceStage& device = task.devices[stage];
     const Duration section = device.is_copy ? Duration() : critical_section(input, device);

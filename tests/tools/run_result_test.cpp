@@ -97,9 +97,9 @@ TEST(RunResult, TroublesAreANoAndTold) {
   EXPECT_THAT(text, HasSubstr("camera: 1 failure of GPU segments or copies\n"));
   EXPECT_THAT(text, HasSubstr("camera: 1 job ended by an exception, the last one: bad\\nframe\n"));
   EXPECT_THAT(text, HasSubstr("no deadline missed, but not all jobs ended well under mpcp suspend\n"));
-  std::string json;
-  append_json(json, result);
-  const auto task = nlohmann::json::parse(json)["results"][0]["tasks"][0];
+  std::string as_json;
+  append_json(as_json, result);
+  const auto task = nlohmann::json::parse(as_json)["results"][0]["tasks"][0];
   EXPECT_EQ(task["gpu_failures"], 1);
   EXPECT_EQ(task["last_fault"], "bad\nframe");
 }

@@ -84,8 +84,8 @@ class Iteration {
     for (const TaskIndex task : model_.order().gpu_order() | std::views::reverse) {
       if (!model_.task(task).uses_gpu) continue;
       if (demand_of(task) > cap_of(task)) return false;
-      solve_task(task, SolutionParts::early_completion);
-      return !solution_.completions.back().is_infinite();
+      fill_recurrence(task);
+      return !workspace_.solver.early_completion(recurrence_, cap_of(task), budget_).is_infinite();
     }
     return true;
   }
@@ -158,13 +158,17 @@ class Iteration {
 
   Duration demand_of(TaskIndex task) const { return demand_alone(model_.staged(task)); }
 
-  void solve_task(TaskIndex task, SolutionParts parts) {
+  void fill_recurrence(TaskIndex task) {
     recurrence_.clear();
     budget_.evaluations -= cost_of_building(task);
     TaskBits& asked = workspace_.asked[task];
     asked = 0;
     build_(SafeInput{model_, KnownTasks(known_, asked)}, task, recurrence_);
     budget_.evaluations -= 8 * static_cast<std::int64_t>(recurrence_.streams.size());
+  }
+
+  void solve_task(TaskIndex task, SolutionParts parts) {
+    fill_recurrence(task);
     workspace_.solver.solve(recurrence_, cap_of(task), budget_, solution_, parts);
   }
 

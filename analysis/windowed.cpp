@@ -19,6 +19,34 @@ Duration offset_of(const Window& window) {
   return window.lead + (counts_end(window) ? kInstant : Duration());
 }
 
+// What the job needs after its work up to the end of a window.
+Duration end_of(const Window& window) {
+  return window.own == Duration() ? kInstant : Duration();
+}
+
+// What a window takes without the groups, up to its tail.
+Duration constants_of(const WindowedRecurrence& recurrence, const Window& window) {
+  const Duration constants = window.own - window.tail + window.blocking;
+  const bool meets = window.meets_blocker && !recurrence.blockers.empty();
+  return meets ? constants + recurrence.blockers.front().length : constants;
+}
+
+// The blockers that a job meets in `meetings` windows if it takes `response`; into `met`, if given, how many of each.
+Duration blocking_in(const WindowedRecurrence& recurrence, std::int64_t meetings, Duration response,
+                     std::vector<std::int64_t>* met = nullptr) {
+  Duration sum;
+  std::int64_t left = meetings;
+  for (std::size_t place = 0; place < recurrence.blockers.size() && left > 0; ++place) {
+    const Blocker& blocker = recurrence.blockers[place];
+    const std::int64_t jobs = std::min(left, ceil_div(response + blocker.latest, blocker.period));
+    const std::int64_t here = std::min(left, jobs * std::min(left, blocker.times));
+    sum += blocker.length * here;
+    left -= here;
+    if (met != nullptr) (*met)[place] = here;
+  }
+  return sum;
+}
+
 }  // namespace
 
 // Of an offset above the period.
@@ -52,16 +80,11 @@ class WindowedSolver::Solving {
     Duration constants;
     Duration last;
     for (std::size_t window = 0; window < windows; ++window) {
-      if (parts == SolutionParts::early_completion) {
-        begin_window(window);
-      } else {
-        solve_window(window);
-      }
+      solve_window(window);
       const Window& here = recurrence_.windows[window];
       constants += here.own + here.blocking;
       if (here.meets_blocker) ++meetings_;
-      const bool is_wanted = parts == SolutionParts::all || parts == SolutionParts::times || window + 1 == windows;
-      if (!is_wanted) continue;
+      if (parts == SolutionParts::last_completion && window + 1 < windows) continue;
       last = solve_prefix(window, constants, last);
       solution_.completions[window] = last;
     }
@@ -178,24 +201,10 @@ class WindowedSolver::Solving {
     return group.unit.is_infinite() ? work : std::min(work, group.unit * window.units);
   }
 
-  // What a window takes without the groups, up to its tail.
-  Duration constants_of(const Window& window) const {
-    const Duration constants = window.own - window.tail + window.blocking;
-    const bool meets = window.meets_blocker && !recurrence_.blockers.empty();
-    return meets ? constants + recurrence_.blockers.front().length : constants;
-  }
-
-  // The window as long as without the groups, and what they add to that.
-  void begin_window(std::size_t index) {
-    const Window& window = recurrence_.windows[index];
-    spend();
-    add_to_sums(view_of(window), window, constants_of(window));
-  }
-
   void solve_window(std::size_t index) {
     const Window& window = recurrence_.windows[index];
     View& view = view_of(window);
-    const Duration constants = constants_of(window);
+    const Duration constants = constants_of(recurrence_, window);
     const Duration delayed =
         least_fixed_point(constants, [&](Duration length) { return constants + delay_in(view, window, length); });
     solution_.lengths[index] = delayed + window.tail;
@@ -219,32 +228,12 @@ class WindowedSolver::Solving {
     }
   }
 
-  // What the job needs after its work up to the end of a window.
-  Duration end_of(std::size_t window) const {
-    return recurrence_.windows[window].own == Duration() ? kInstant : Duration();
-  }
-
   Duration solve_prefix(std::size_t window, Duration constants, Duration last) {
     if (last.is_infinite()) return last;
     return least_fixed_point(std::max(constants, last), [&](Duration value) {
-      const Duration response = value + end_of(window);
-      return constants + blocking_in(response) + charge_in(response);
+      const Duration response = value + end_of(recurrence_.windows[window]);
+      return constants + blocking_in(recurrence_, meetings_, response) + charge_in(response);
     });
-  }
-
-  // The blockers that the windows so far meet if they take `response`; into `met`, if given, how many of each.
-  Duration blocking_in(Duration response, std::vector<std::int64_t>* met = nullptr) const {
-    Duration sum;
-    std::int64_t left = meetings_;
-    for (std::size_t place = 0; place < recurrence_.blockers.size() && left > 0; ++place) {
-      const Blocker& blocker = recurrence_.blockers[place];
-      const std::int64_t jobs = std::min(left, ceil_div(response + blocker.latest, blocker.period));
-      const std::int64_t here = std::min(left, jobs * std::min(left, blocker.times));
-      sum += blocker.length * here;
-      left -= here;
-      if (met != nullptr) (*met)[place] = here;
-    }
-    return sum;
   }
 
   // What the groups add to the windows so far if they take `response`.
@@ -270,9 +259,9 @@ class WindowedSolver::Solving {
     solution_.charged.assign(recurrence_.groups.size(), Duration());
     solution_.met.assign(recurrence_.blockers.size(), 0);
     if (completion.is_infinite()) return;
-    const Duration response = completion + end_of(recurrence_.windows.size() - 1);
+    const Duration response = completion + end_of(recurrence_.windows.back());
     charge(response);
-    blocking_in(response, &solution_.met);
+    blocking_in(recurrence_, meetings_, response, &solution_.met);
   }
 
   // What is charged of the whole response: of a joint, to its first groups first.
@@ -297,6 +286,103 @@ class WindowedSolver::Solving {
   WorkBudget& budget_;
   WindowedSolution& solution_;
   std::int64_t meetings_ = 0;  // of blockers, in the windows so far
+};
+
+// A lower bound, without the views of a solution: it looks at each window once.
+class WindowedSolver::EarlyCompletion {
+ public:
+  EarlyCompletion(WindowedSolver& solver, const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget)
+      : solver_(solver), recurrence_(recurrence), cap_(cap), budget_(budget) {}
+
+  Duration find() {
+    solver_.by_windows_.assign(recurrence_.groups.size(), Duration());
+    solver_.joint_by_windows_.assign(recurrence_.joints.size(), Duration());
+    solver_.joint_sums_.assign(recurrence_.joints.size(), Duration());
+    Duration constants;
+    for (const Window& window : recurrence_.windows) {
+      add_window(window);
+      constants += window.own + window.blocking;
+      if (window.meets_blocker) ++meetings_;
+    }
+    const Duration end = end_of(recurrence_.windows.back());
+    for (Duration value = constants; value <= cap_ && spend();) {
+      const Duration response = value + end;
+      const Duration next = constants + blocking_in(recurrence_, meetings_, response) + charge_in(response);
+      if (next == value) return value;
+      value = next;
+    }
+    return budget_.evaluations > 0 ? Duration::infinite() : constants;
+  }
+
+ private:
+  bool spend() {
+    budget_.evaluations -= static_cast<std::int64_t>(recurrence_.streams.size() + recurrence_.groups.size()) + 1;
+    return budget_.evaluations > 0;
+  }
+
+  static Duration jobs_of(Duration cost, Duration period, Duration reach) {
+    return reach <= period && reach > Duration() ? cost : cost * ceil_div(reach, period);
+  }
+
+  Duration work_of(const Group& group, Duration JobStream::*jitter, Duration length) const {
+    Duration sum;
+    for (std::size_t place = group.first_stream; place < group.first_stream + group.stream_count; ++place) {
+      const JobStream& stream = recurrence_.streams[place];
+      sum += jobs_of(stream.cost, stream.period, length + stream.*jitter);
+    }
+    const JobStream& together = group.together;
+    if (together.cost.is_infinite()) return sum;
+    return std::min(sum, jobs_of(together.cost, together.period, length + together.*jitter));
+  }
+
+  static Duration work_of(const Joint& joint, Duration length) {
+    return jobs_of(joint.cost, joint.period, length + joint.carry);
+  }
+
+  void add_window(const Window& window) {
+    spend();
+    const bool on_host = window.kind == WindowKind::host;
+    const Duration length = constants_of(recurrence_, window) + offset_of(window);
+    for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
+      const Group& group = recurrence_.groups[place];
+      if (!group.kinds.contains(window.kind)) continue;
+      Duration delay = work_of(group, on_host ? &JobStream::on_host : &JobStream::on_device, length);
+      if (!group.unit.is_infinite()) delay = std::min(delay, group.unit * window.units);
+      solver_.by_windows_[place] += delay;
+      if (group.joint != kNoJoint) solver_.joint_sums_[group.joint] += delay;
+    }
+    for (std::size_t joint = 0; joint < recurrence_.joints.size(); ++joint) {
+      Duration& here = solver_.joint_sums_[joint];
+      if (here == Duration()) continue;
+      solver_.joint_by_windows_[joint] += std::min(here, work_of(recurrence_.joints[joint], length));
+      here = Duration();
+    }
+  }
+
+  Duration charge_in(Duration response) {
+    Duration sum;
+    for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
+      const Group& group = recurrence_.groups[place];
+      const Duration by_windows = solver_.by_windows_[place];
+      if (by_windows == Duration()) continue;
+      const Duration charge = std::min(work_of(group, &JobStream::whole, response), by_windows);
+      (group.joint == kNoJoint ? sum : solver_.joint_sums_[group.joint]) += charge;
+    }
+    for (std::size_t joint = 0; joint < recurrence_.joints.size(); ++joint) {
+      Duration& here = solver_.joint_sums_[joint];
+      if (here == Duration()) continue;
+      const Duration most = std::min(work_of(recurrence_.joints[joint], response), solver_.joint_by_windows_[joint]);
+      sum += std::min(here, most);
+      here = Duration();
+    }
+    return sum;
+  }
+
+  WindowedSolver& solver_;
+  const WindowedRecurrence& recurrence_;
+  Duration cap_;
+  WorkBudget& budget_;
+  std::int64_t meetings_ = 0;
 };
 
 void WindowedRecurrence::clear() {
@@ -342,6 +428,10 @@ void WindowedRecurrence::add_together(Duration period, Duration response) {
 void WindowedSolver::solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget,
                            WindowedSolution& solution, SolutionParts parts) {
   Solving(*this, recurrence, cap, budget, solution).run(parts);
+}
+
+Duration WindowedSolver::early_completion(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget) {
+  return EarlyCompletion(*this, recurrence, cap, budget).find();
 }
 
 void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution,

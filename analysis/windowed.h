@@ -154,9 +154,6 @@ enum class SolutionParts : std::uint8_t {
   all,
   times,            // without `charged` and `met`
   last_completion,  // of `completions` the last alone
-  // As last_completion, but a lower bound of it: each window is taken to be no longer than one step of its iteration
-  // says. Where that is infinite there is no bound.
-  early_completion,
 };
 
 // The work of a stream in a window that mostly grows: a division only where it grows by more than a period.
@@ -201,8 +198,13 @@ class WindowedSolver {
   void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution,
              SolutionParts parts = SolutionParts::all);
 
+  // A lower bound of the last completion that solve() finds, infinite if that is above the cap: each window is taken to
+  // be as long as without the groups, and what they add to it is what counts of them. Much quicker.
+  Duration early_completion(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget);
+
  private:
   class Solving;
+  class EarlyCompletion;
 
   // The groups that count in windows of one kind, and their streams with the jitters that are right there.
   struct ViewedGroup {

@@ -1,7 +1,12 @@
-// How long it takes to analyse tasksets in memory.
+// How long it takes to analyse and to judge tasksets in memory.
 #include "analysis/analysis.h"
+#include "analysis/judge.h"
+#include "taskset/generators/gcaps_table3.h"
+#include "taskset/generators/random.h"
 #include "tests/support/random_taskset.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -33,6 +38,40 @@ void analyse(benchmark::State& state, Policy policy, WaitChoice wait) {
   }
   state.SetItemsProcessed(state.iterations());
 }
+// gcaps-table3 with its default parameters, and 18 tasks.
+std::vector<Taskset> table3_tasksets() {
+  std::vector<Taskset> tasksets;
+  for (std::uint64_t index = 0; tasksets.size() < 1000; ++index) {
+    tasksets.push_back(generate(GcapsTable3{}, seed_of(1, index)));
+    if (tasksets.back().tasks.size() != 18) tasksets.pop_back();
+  }
+  return tasksets;
+}
+
+void judge(benchmark::State& state, AnalysisOptions options) {
+  const std::vector<Taskset> tasksets = table3_tasksets();
+  Judge judge;
+  std::size_t next = 0;
+  std::int64_t schedulable = 0;
+  for (auto _ : state) {
+    judge.take(tasksets[next++ % tasksets.size()]);
+    const Result<bool> verdict = judge.is_schedulable(options);
+    if (!verdict) state.SkipWithError("the analysis refuses the taskset");
+    schedulable += verdict && *verdict ? 1 : 0;
+  }
+  state.SetItemsProcessed(state.iterations());
+  state.counters["schedulable"] = static_cast<double>(schedulable) / static_cast<double>(state.iterations());
+}
+
+constexpr AnalysisOptions options_of(Policy policy, Variant variant) {
+  return {.policy = policy, .variant = variant, .wait = WaitChoice::suspend};
+}
+BENCHMARK_CAPTURE(judge, gcaps_safe, options_of(Policy::gcaps, Variant::safe));
+BENCHMARK_CAPTURE(judge, gcaps_wc_safe, options_of(Policy::gcaps_wc, Variant::safe));
+BENCHMARK_CAPTURE(judge, mpcp_safe, options_of(Policy::mpcp, Variant::safe));
+BENCHMARK_CAPTURE(judge, gcaps_published, options_of(Policy::gcaps, Variant::published));
+BENCHMARK_CAPTURE(judge, mpcp_published, options_of(Policy::mpcp, Variant::published));
+
 BENCHMARK_CAPTURE(analyse, gcaps_suspend, Policy::gcaps, WaitChoice::suspend)->Arg(18)->Arg(200);
 BENCHMARK_CAPTURE(analyse, gcaps_busy, Policy::gcaps, WaitChoice::busy)->Arg(18)->Arg(200);
 BENCHMARK_CAPTURE(analyse, tsg_rr_suspend, Policy::tsg_rr, WaitChoice::suspend)->Arg(18)->Arg(200);

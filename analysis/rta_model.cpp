@@ -186,23 +186,6 @@ void RtaModel::order_by_core(const Taskset& taskset) {
   }
 }
 
-std::span<const TaskIndex> RtaModel::higher_on_core(TaskIndex index) const {
-  return std::span(by_core_).subspan(core_begin_[index], core_place_[index] - core_begin_[index]);
-}
-
-bool RtaModel::is_higher_on_core(TaskIndex other, TaskIndex than) const {
-  if (tasks_[other].best_effort || tasks_[than].best_effort) return false;
-  return core_begin_[other] == core_begin_[than] && core_place_[other] < core_place_[than];
-}
-
-std::span<const TaskIndex> RtaModel::higher_on_gpu(TaskIndex index) const {
-  return std::span(gpu_order_).first(gpu_rank_[index]);
-}
-
-bool RtaModel::is_higher_on_gpu(TaskIndex other, TaskIndex than) const {
-  return !tasks_[other].best_effort && (tasks_[than].best_effort || gpu_rank_[other] < gpu_rank_[than]);
-}
-
 void RtaModel::set_gpu_order(std::vector<TaskIndex> order) {
   gpu_order_ = std::move(order);
   rank_gpu_order();

@@ -61,15 +61,24 @@ class RtaModel {
   // Real-time tasks, highest CPU priority first.
   std::span<const TaskIndex> cpu_order() const { return cpu_order_; }
   // Real-time tasks of the same core with higher CPU priority, highest first: hpp(i).
-  std::span<const TaskIndex> higher_on_core(TaskIndex index) const;
-  bool is_higher_on_core(TaskIndex other, TaskIndex than) const;
+  std::span<const TaskIndex> higher_on_core(TaskIndex index) const {
+    return std::span(by_core_).subspan(core_begin_[index], core_place_[index] - core_begin_[index]);
+  }
+  bool is_higher_on_core(TaskIndex other, TaskIndex than) const {
+    if (tasks_[other].best_effort || tasks_[than].best_effort) return false;
+    return core_begin_[other] == core_begin_[than] && core_place_[other] < core_place_[than];
+  }
 
   // Real-time tasks, highest GPU priority first.
   std::span<const TaskIndex> gpu_order() const { return gpu_order_; }
   // Real-time tasks with higher GPU priority, on any core: hp(i).
-  std::span<const TaskIndex> higher_on_gpu(TaskIndex index) const;
+  std::span<const TaskIndex> higher_on_gpu(TaskIndex index) const {
+    return std::span(gpu_order_).first(gpu_rank_[index]);
+  }
   // By GPU priority; best-effort tasks are below all others, and none of them is above another.
-  bool is_higher_on_gpu(TaskIndex other, TaskIndex than) const;
+  bool is_higher_on_gpu(TaskIndex other, TaskIndex than) const {
+    return !tasks_[other].best_effort && (tasks_[than].best_effort || gpu_rank_[other] < gpu_rank_[than]);
+  }
   // Replaces the GPU priorities; `order` holds every real-time task once.
   void set_gpu_order(std::vector<TaskIndex> order);
   // Exchanges two places of the order.

@@ -85,7 +85,9 @@ class Iteration {
       if (!model_.task(task).uses_gpu) continue;
       if (demand_of(task) > cap_of(task)) return false;
       fill_recurrence(task);
-      return !workspace_.solver.early_completion(recurrence_, cap_of(task), budget_).is_infinite();
+      if (workspace_.solver.early_completion(recurrence_, cap_of(task), budget_).is_infinite()) return false;
+      workspace_.solver.solve(recurrence_, cap_of(task), budget_, solution_, SolutionParts::last_completion);
+      return !solution_.completions.back().is_infinite();
     }
     return true;
   }
@@ -350,10 +352,6 @@ bool meets_deadline_if_others_do(const StagedModel& model, const Taskset& taskse
   return iteration.meets_deadline(task);
 }
 
-Duration carry_of(Duration completion, Duration cost) {
-  return std::max(completion - cost, Duration());
-}
-
 void add_windows(const SafeInput& input, TaskIndex i, bool misc_on_host, WindowedRecurrence& recurrence) {
   const StagedTask& task = input.staged(i);
   for (std::size_t stage = 0; stage < task.devices.size(); ++stage) {
@@ -419,15 +417,18 @@ void add_copies(const SafeInput& input, TaskIndex i, bool by_priority, WindowedR
 
 void join_groups(const SafeInput& input, JobCharge (*charge_of)(const SafeInput& input, TaskIndex task),
                  WindowedRecurrence& recurrence) {
-  const auto is_joined = [](const Group& group) { return group.task != kNoTask && group.term != Term::copy; };
-  std::vector<int> groups_of(input.model.size());
-  for (const Group& group : recurrence.groups) {
-    if (is_joined(group)) ++groups_of[group.task];
-  }
-  std::vector<std::size_t> joint_of(input.model.size(), kNoJoint);
-  for (Group& group : recurrence.groups) {
-    if (!is_joined(group) || groups_of[group.task] < 2) continue;
-    std::size_t& joint = joint_of[group.task];
+  // By task: its first group, and its joint once it has a second one.
+  std::vector<std::size_t>& first_of = recurrence.scratch.first_group;
+  first_of.assign(input.model.size(), kNoGroup);
+  for (std::size_t place = 0; place < recurrence.groups.size(); ++place) {
+    Group& group = recurrence.groups[place];
+    if (group.task == kNoTask || group.term == Term::copy) continue;
+    std::size_t& first = first_of[group.task];
+    if (first == kNoGroup) {
+      first = place;
+      continue;
+    }
+    std::size_t& joint = recurrence.groups[first].joint;
     if (joint == kNoJoint) {
       const JobCharge charge = charge_of(input, group.task);
       // What a job leaves for a window that begins anywhere starts by its response, less all of it.

@@ -7,6 +7,7 @@
 #include "analysis/stages.h"
 #include "analysis/windowed.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -85,7 +86,9 @@ bool meets_deadline_if_others_do(const StagedModel& model, const Taskset& taskse
                                  WorkBudget& budget);
 
 // Latest completion less cost: the jitter of a stream in a window that may begin anywhere.
-Duration carry_of(Duration completion, Duration cost);
+constexpr Duration carry_of(Duration completion, Duration cost) {
+  return std::max(completion - cost, Duration());
+}
 
 // The index of the core window before device stage `stage`, of the stage's own window, and of the last core window.
 constexpr std::size_t host_window(std::size_t stage) {

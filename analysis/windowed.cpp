@@ -1,6 +1,7 @@
 #include "analysis/windowed.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 namespace rtgpu {
@@ -288,27 +289,30 @@ class WindowedSolver::Solving {
   std::int64_t meetings_ = 0;  // of blockers, in the windows so far
 };
 
-// A lower bound, without the views of a solution: it looks at each window once.
+// A lower bound, without solving the windows.
 class WindowedSolver::EarlyCompletion {
  public:
   EarlyCompletion(WindowedSolver& solver, const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget)
       : solver_(solver), recurrence_(recurrence), cap_(cap), budget_(budget) {}
 
   Duration find() {
-    solver_.by_windows_.assign(recurrence_.groups.size(), Duration());
-    solver_.joint_by_windows_.assign(recurrence_.joints.size(), Duration());
-    solver_.joint_sums_.assign(recurrence_.joints.size(), Duration());
     Duration constants;
     for (const Window& window : recurrence_.windows) {
-      add_window(window);
       constants += window.own + window.blocking;
       if (window.meets_blocker) ++meetings_;
     }
+    solver_.by_windows_.assign(recurrence_.groups.size(), Duration());
+    solver_.joint_by_windows_.assign(recurrence_.joints.size(), Duration());
+    solver_.joint_sums_.assign(recurrence_.joints.size(), Duration());
+    for (const WindowKind kind : {WindowKind::host, WindowKind::gpu, WindowKind::copy}) add_windows(kind);
     const Duration end = end_of(recurrence_.windows.back());
-    for (Duration value = constants; value <= cap_ && spend();) {
+    // In any response, too, they come once at least.
+    Duration value = constants + charge_in(kInstant, [this](const Group& group) { return cost_of(group); });
+    while (value <= cap_ && spend()) {
       const Duration response = value + end;
-      const Duration next = constants + blocking_in(recurrence_, meetings_, response) + charge_in(response);
-      if (next == value) return value;
+      const Duration charge = charge_in(response, [&](const Group& group) { return work_of(group, response); });
+      const Duration next = constants + blocking_in(recurrence_, meetings_, response) + charge;
+      if (next <= value) return value;
       value = next;
     }
     return budget_.evaluations > 0 ? Duration::infinite() : constants;
@@ -320,57 +324,70 @@ class WindowedSolver::EarlyCompletion {
     return budget_.evaluations > 0;
   }
 
-  static Duration jobs_of(Duration cost, Duration period, Duration reach) {
-    return reach <= period && reach > Duration() ? cost : cost * ceil_div(reach, period);
-  }
-
-  Duration work_of(const Group& group, Duration JobStream::*jitter, Duration length) const {
-    Duration sum;
-    for (std::size_t place = group.first_stream; place < group.first_stream + group.stream_count; ++place) {
-      const JobStream& stream = recurrence_.streams[place];
-      sum += jobs_of(stream.cost, stream.period, length + stream.*jitter);
+  // In each window of a kind every stream comes once at least.
+  void add_windows(WindowKind kind) {
+    std::int64_t count = 0;
+    std::int64_t units = std::numeric_limits<std::int64_t>::max();
+    for (const Window& window : recurrence_.windows) {
+      if (window.kind != kind) continue;
+      ++count;
+      units = std::min(units, window.units);
     }
-    const JobStream& together = group.together;
-    if (together.cost.is_infinite()) return sum;
-    return std::min(sum, jobs_of(together.cost, together.period, length + together.*jitter));
-  }
-
-  static Duration work_of(const Joint& joint, Duration length) {
-    return jobs_of(joint.cost, joint.period, length + joint.carry);
-  }
-
-  void add_window(const Window& window) {
-    spend();
-    const bool on_host = window.kind == WindowKind::host;
-    const Duration length = constants_of(recurrence_, window) + offset_of(window);
+    if (count == 0) return;
     for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
       const Group& group = recurrence_.groups[place];
-      if (!group.kinds.contains(window.kind)) continue;
-      Duration delay = work_of(group, on_host ? &JobStream::on_host : &JobStream::on_device, length);
-      if (!group.unit.is_infinite()) delay = std::min(delay, group.unit * window.units);
-      solver_.by_windows_[place] += delay;
+      if (!group.kinds.contains(kind)) continue;
+      Duration delay = cost_of(group);
+      if (!group.unit.is_infinite()) delay = std::min(delay, group.unit * units);
+      solver_.by_windows_[place] += delay * count;
       if (group.joint != kNoJoint) solver_.joint_sums_[group.joint] += delay;
     }
     for (std::size_t joint = 0; joint < recurrence_.joints.size(); ++joint) {
       Duration& here = solver_.joint_sums_[joint];
-      if (here == Duration()) continue;
-      solver_.joint_by_windows_[joint] += std::min(here, work_of(recurrence_.joints[joint], length));
+      solver_.joint_by_windows_[joint] += std::min(here, recurrence_.joints[joint].cost) * count;
       here = Duration();
     }
   }
 
-  Duration charge_in(Duration response) {
+  Duration cost_of(const Group& group) const {
+    Duration sum;
+    for (std::size_t place = group.first_stream; place < group.first_stream + group.stream_count; ++place) {
+      sum += recurrence_.streams[place].cost;
+    }
+    return std::min(sum, group.together.cost);
+  }
+
+  static Duration jobs_of(Duration cost, Duration period, Duration reach) {
+    return reach <= period && reach > Duration() ? cost : cost * ceil_div(reach, period);
+  }
+
+  Duration work_of(const Group& group, Duration response) const {
+    Duration sum;
+    for (std::size_t place = group.first_stream; place < group.first_stream + group.stream_count; ++place) {
+      const JobStream& stream = recurrence_.streams[place];
+      sum += jobs_of(stream.cost, stream.period, response + stream.whole);
+    }
+    const JobStream& together = group.together;
+    if (together.cost.is_infinite()) return sum;
+    return std::min(sum, jobs_of(together.cost, together.period, response + together.whole));
+  }
+
+  static Duration work_of(const Joint& joint, Duration response) {
+    return jobs_of(joint.cost, joint.period, response + joint.carry);
+  }
+
+  // What the groups add to a response of that length, of which `work_in_it` says what each of them runs.
+  template <class Work>
+  Duration charge_in(Duration response, Work work_in_it) {
     Duration sum;
     for (std::size_t place = 0; place < recurrence_.groups.size(); ++place) {
       const Group& group = recurrence_.groups[place];
       const Duration by_windows = solver_.by_windows_[place];
       if (by_windows == Duration()) continue;
-      const Duration charge = std::min(work_of(group, &JobStream::whole, response), by_windows);
-      (group.joint == kNoJoint ? sum : solver_.joint_sums_[group.joint]) += charge;
+      (group.joint == kNoJoint ? sum : solver_.joint_sums_[group.joint]) += std::min(work_in_it(group), by_windows);
     }
     for (std::size_t joint = 0; joint < recurrence_.joints.size(); ++joint) {
       Duration& here = solver_.joint_sums_[joint];
-      if (here == Duration()) continue;
       const Duration most = std::min(work_of(recurrence_.joints[joint], response), solver_.joint_by_windows_[joint]);
       sum += std::min(here, most);
       here = Duration();
@@ -399,22 +416,6 @@ void WindowedRecurrence::block(std::size_t window, Term term, TaskIndex task, st
   if (amount == Duration()) return;
   windows[window].blocking += amount;
   constants.push_back(Constant{amount, times, term, task});
-}
-
-Group& WindowedRecurrence::add_group(Term term, TaskIndex task, WindowKinds kinds) {
-  Group group;
-  group.term = term;
-  group.task = task;
-  group.kinds = kinds;
-  group.first_stream = streams.size();
-  groups.push_back(group);
-  return groups.back();
-}
-
-void WindowedRecurrence::add_stream(JobStream stream) {
-  if (stream.cost == Duration()) return;
-  streams.push_back(stream);
-  ++groups.back().stream_count;
 }
 
 void WindowedRecurrence::add_together(Duration period, Duration response) {

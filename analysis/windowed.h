@@ -105,6 +105,7 @@ struct Joint {
   Duration carry;
 };
 inline constexpr std::size_t kNoJoint = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t kNoGroup = std::numeric_limits<std::size_t>::max();
 
 // Work of one task that delays the job in windows of some kinds.
 struct Group {
@@ -129,13 +130,33 @@ struct WindowedRecurrence {
   std::vector<Joint> joints;
   std::vector<Blocker> blockers;  // longest first
 
+  // Memory for whoever fills it in, without meaning afterwards.
+  struct Scratch {
+    std::vector<std::size_t> first_group;
+    std::vector<TaskIndex> tasks;
+    std::vector<TaskIndex> other_tasks;
+    std::vector<char> marks;
+  };
+  Scratch scratch;
+
   void clear();
   // A constant delay in a window.
   void block(std::size_t window, Term term, TaskIndex task, std::int64_t times, Duration each);
   // Starts a group; its streams are added after it.
-  Group& add_group(Term term, TaskIndex task, WindowKinds kinds);
+  Group& add_group(Term term, TaskIndex task, WindowKinds kinds) {
+    Group& group = groups.emplace_back();
+    group.term = term;
+    group.task = task;
+    group.kinds = kinds;
+    group.first_stream = streams.size();
+    return group;
+  }
   // Adds a stream to the last group. Zero costs are left out.
-  void add_stream(JobStream stream);
+  void add_stream(const JobStream& stream) {
+    if (stream.cost == Duration()) return;
+    streams.push_back(stream);
+    ++groups.back().stream_count;
+  }
   // Sees the streams of the last group together as well, for a job that is complete by `response`: whatever the order
   // of its parts, what it leaves for a window that begins anywhere starts by then, less all of its cost.
   void add_together(Duration period, Duration response);
@@ -198,8 +219,8 @@ class WindowedSolver {
   void solve(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget, WindowedSolution& solution,
              SolutionParts parts = SolutionParts::all);
 
-  // A lower bound of the last completion that solve() finds, infinite if that is above the cap: each window is taken to
-  // be as long as without the groups, and what they add to it is what counts of them. Much quicker.
+  // A lower bound of the last completion that solve() finds, infinite if that is above the cap: in each window every
+  // stream that counts there is taken to come once. Much quicker.
   Duration early_completion(const WindowedRecurrence& recurrence, Duration cap, WorkBudget& budget);
 
  private:

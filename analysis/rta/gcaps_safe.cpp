@@ -67,7 +67,14 @@ class Builder {
         i_(i),
         work_conserving_(work_conserving),
         update_(input.model.overheads().runlist_update),
-        recurrence_(recurrence) {}
+        recurrence_(recurrence),
+        held_up_by_(recurrence.scratch.tasks),
+        holds_up_(recurrence.scratch.marks),
+        keepers_(recurrence.scratch.other_tasks) {
+    held_up_by_.clear();
+    holds_up_.clear();
+    keepers_.clear();
+  }
 
   void build() {
     add_windows(input_, i_, true, recurrence_);
@@ -337,9 +344,9 @@ class Builder {
   bool work_conserving_;
   Duration update_;
   WindowedRecurrence& recurrence_;
-  std::vector<TaskIndex> held_up_by_;
-  std::vector<char> holds_up_;      // by task
-  std::vector<TaskIndex> keepers_;  // gcaps: tasks that keep the GPU from i, by core and place on it
+  std::vector<TaskIndex>& held_up_by_;
+  std::vector<char>& holds_up_;      // by task
+  std::vector<TaskIndex>& keepers_;  // gcaps: tasks that keep the GPU from i, by core and place on it
 };
 
 }  // namespace

@@ -48,10 +48,25 @@ std::vector<Segment> draw_segments(Random& random, const SegmentShape& shape, st
   return segments;
 }
 
+void draw_best_effort(Random& random, Range share, Taskset& taskset) {
+  if (share.high == 0) return;
+  const auto all = static_cast<std::int64_t>(taskset.tasks.size());
+  const std::int64_t wanted = share_of(all, draw(random, share));
+  std::vector<std::size_t> rest(taskset.tasks.size());
+  std::iota(rest.begin(), rest.end(), std::size_t{0});
+  for (std::int64_t count = 0; count < wanted; ++count) {
+    const auto place = static_cast<std::size_t>(random.between(count, all - 1));
+    std::swap(rest[static_cast<std::size_t>(count)], rest[place]);
+    taskset.tasks[rest[static_cast<std::size_t>(count)]].best_effort = true;
+  }
+}
+
 void assign_rate_monotonic(Taskset& taskset) {
   std::vector<Task*> order;
   for (Task& task : taskset.tasks) order.push_back(&task);
-  std::stable_sort(order.begin(), order.end(), [](const Task* a, const Task* b) { return a->period < b->period; });
+  std::stable_sort(order.begin(), order.end(), [](const Task* a, const Task* b) {
+    return a->best_effort != b->best_effort ? b->best_effort : a->period < b->period;
+  });
   int priority = static_cast<int>(order.size());
   for (Task* task : order) task->priority = task->gpu_priority = priority--;
 }

@@ -38,7 +38,11 @@ struct SegmentShape {
 // its GPU segments.
 std::vector<Segment> draw_segments(Random& random, const SegmentShape& shape, std::int64_t total, bool uses_gpu);
 
-// A shorter period is higher, then the earlier task. GPU priorities are the same.
+// Makes a share of the tasks best-effort: as many as it comes to, rounded down, and each as likely as the others. Draws
+// nothing where the share is 0, so that such tasksets are what they were before there was this parameter.
+void draw_best_effort(Random& random, Range share, Taskset& taskset);
+
+// Real-time tasks first; then a shorter period is higher, then the earlier task. GPU priorities are the same.
 void assign_rate_monotonic(Taskset& taskset);
 
 // Gives the tasks in the order of falling utilisation to the core that has the least so far.
@@ -88,6 +92,7 @@ Taskset draw_tasks(Random& random, const Parameters& parameters, const std::vect
     taskset.tasks.push_back(draw_task(random, parameters, utilisations[index], gpu_share));
     taskset.tasks.back().name = "task" + std::to_string(index);
   }
+  draw_best_effort(random, parameters.best_effort_share, taskset);
   assign_rate_monotonic(taskset);
   allocate_worst_fit(taskset, utilisations);
   origin.achieved = utilisation_per_cpu(taskset);

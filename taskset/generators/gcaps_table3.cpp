@@ -22,23 +22,27 @@ class Generator {
     origin.generator = "gcaps-table3";
     origin.seed = seed_;
     const std::int64_t gpu_share = draw(random_, parameters_.gpu_share);
-    for (int cpu = 0; cpu < parameters_.cpus; ++cpu) {
+    for (int cpu = 0; parameters_.tasks == 0 && cpu < parameters_.cpus; ++cpu) {
       const auto count = static_cast<std::size_t>(draw(random_, parameters_.tasks_per_cpu));
       const std::int64_t utilisation = draw(random_, parameters_.utilisation_per_cpu);
       origin.requested.push_back(utilisation);
-      for (const std::int64_t share : split_uniformly(random_, utilisation, count)) {
-        add_task(taskset, share, random_.between(0, kMillion - 1) < gpu_share);
-      }
+      for (const std::int64_t share : split_uniformly(random_, utilisation, count)) add_task(taskset, share, gpu_share);
     }
+    for (int task = 0; task < parameters_.tasks; ++task) {
+      add_task(taskset, draw(random_, parameters_.task_utilisation), gpu_share);
+    }
+    draw_best_effort(random_, parameters_.best_effort_share, taskset);
     assign_rate_monotonic(taskset);
     allocate_worst_fit(taskset, utilisations_);
+    if (parameters_.tasks > 0) origin.requested = drawn_for_cores(taskset);
     origin.achieved = utilisation_per_cpu(taskset);
     taskset.origin = std::move(origin);
     return taskset;
   }
 
  private:
-  void add_task(Taskset& taskset, std::int64_t utilisation, bool uses_gpu) {
+  void add_task(Taskset& taskset, std::int64_t utilisation, std::int64_t gpu_share) {
+    const bool uses_gpu = random_.between(0, kMillion - 1) < gpu_share;
     Task task;
     task.name = fmt::format("task{}", taskset.tasks.size());
     task.period = Duration::milliseconds(draw(random_, parameters_.period_ms));
@@ -47,6 +51,15 @@ class Generator {
     task.segments = draw_segments(random_, shape, share_of(task.period.count(), utilisation), uses_gpu);
     taskset.tasks.push_back(std::move(task));
     utilisations_.push_back(utilisation);
+  }
+
+  // What was drawn for the tasks of each core.
+  std::vector<std::int64_t> drawn_for_cores(const Taskset& taskset) const {
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(taskset.platform.cpus));
+    for (std::size_t task = 0; task < utilisations_.size(); ++task) {
+      sums[static_cast<std::size_t>(taskset.tasks[task].cpu)] += utilisations_[task];
+    }
+    return sums;
   }
 
   const GcapsTable3& parameters_;

@@ -45,6 +45,8 @@ std::vector<Parameter<P>> shape_parameters() {
           {"gpu_segments", "GPU segments of such a task", &P::gpu_segments, Scale::whole, {1, 100}},
           {"gpu_to_cpu", "GPU time of such a task / its CPU time", &P::gpu_to_cpu, Scale::ratio, {0, 1000 * kMillion}},
           {"misc_share", "misc / all of each GPU segment", &P::misc_share, Scale::ratio, kShare},
+          {"best_effort_share", "tasks that are best-effort, drawn once a taskset", &P::best_effort_share, Scale::ratio,
+           kShare},
           {"runlist_update", "overhead of the platform", &P::runlist_update},
           {"context_switch", "likewise", &P::context_switch},
           {"time_slice", "likewise", &P::time_slice},
@@ -58,6 +60,13 @@ std::vector<Parameter<GcapsTable3>> table_of(const GcapsTable3& /*parameters*/) 
       {"cpus", "cores", &P::cpus, Scale::whole, {1, 1000}},
       {"tasks_per_cpu", "tasks drawn for each core", &P::tasks_per_cpu, Scale::whole, {1, 1000}},
       {"utilisation_per_cpu", "CPU and GPU time drawn for each core", &P::utilisation_per_cpu, Scale::ratio, kShare},
+      {"tasks",
+       "tasks in all, each with a task_utilisation; 0: as the two above say",
+       &P::tasks,
+       Scale::whole,
+       {0, static_cast<std::int64_t>(kMaxTasks)}},
+      {"task_utilisation", "CPU and GPU time drawn for each task, with tasks", &P::task_utilisation, Scale::ratio,
+       kShare},
       {"period_ms", "whole milliseconds", &P::period_ms, Scale::whole, {1, kMillion}}};
   const auto shape = shape_parameters<P>();
   table.insert(table.end(), shape.begin(), shape.end());
@@ -229,7 +238,25 @@ Error conflict(std::string found, std::string expected) {
   return Error{ErrorCode::conflict, {}, std::move(found), std::move(expected), ""};
 }
 
+// What is set, but of no consequence beside the others.
+Errors unused_of(const GcapsTable3& parameters) {
+  const GcapsTable3 defaults;
+  Errors errors;
+  if (parameters.tasks == 0 && parameters.task_utilisation != defaults.task_utilisation) {
+    errors.push_back(conflict("task_utilisation without tasks", "the number of tasks in all beside it"));
+  }
+  if (parameters.tasks > 0 && parameters.tasks_per_cpu != defaults.tasks_per_cpu) {
+    errors.push_back(conflict("tasks_per_cpu and tasks", "one of them"));
+  }
+  if (parameters.tasks > 0 && parameters.utilisation_per_cpu != defaults.utilisation_per_cpu) {
+    errors.push_back(
+        conflict("utilisation_per_cpu and tasks", "task_utilisation, the utilisation of each, with tasks"));
+  }
+  return errors;
+}
+
 Errors check_of(const GcapsTable3& parameters) {
+  if (Errors unused = unused_of(parameters); !unused.empty() || parameters.tasks > 0) return unused;
   const std::int64_t most = parameters.cpus * parameters.tasks_per_cpu.high;
   if (most <= static_cast<std::int64_t>(kMaxTasks)) return {};
   return {conflict(fmt::format("up to {} tasks (cpus x tasks_per_cpu)", most), fmt::format("at most {}", kMaxTasks))};

@@ -24,6 +24,7 @@ struct RandFixedSum {
   Range gpu_segments = {1, 3};
   Range gpu_to_cpu = {200'000, 2'000'000};  // G / C of a task that uses the GPU
   Range misc_share = {100'000, 300'000};    // Gm / G of each GPU segment
+  Range best_effort_share = {0, 0};         // of tasks that are best-effort, drawn once a taskset
   Duration runlist_update = Duration::milliseconds(1);
   Duration context_switch = Duration::microseconds(200);
   Duration time_slice = Duration::microseconds(1024);

@@ -106,5 +106,74 @@ TEST(GcapsTable3, ParametersMayBeFixed) {
   for (const Task& task : taskset.tasks) EXPECT_EQ(task.segments.size(), 5U);
 }
 
+// Each task's utilisation is uniform on 0.05 ... 0.3, whatever the number of cores.
+TEST(GcapsTable3, WithANumberOfTasksEachHasAUtilisationOfItsOwn) {
+  GcapsTable3 parameters;
+  parameters.cpus = 3;
+  parameters.tasks = 10;
+  double sum = 0;
+  int below_a_tenth = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const Taskset taskset = generate(parameters, seed);
+    ASSERT_TRUE(validate(taskset).empty());
+    ASSERT_EQ(taskset.tasks.size(), 10U);
+    ASSERT_EQ(taskset.origin->requested.size(), 3U);
+    for (std::size_t cpu = 0; cpu < 3; ++cpu) {
+      // Each part of a task is rounded down to whole nanoseconds.
+      ASSERT_NEAR(static_cast<double>(taskset.origin->achieved[cpu]),
+                  static_cast<double>(taskset.origin->requested[cpu]), 4);
+    }
+    for (const Task& task : taskset.tasks) {
+      Taskset alone = taskset;
+      alone.tasks = {task};
+      const std::vector<std::int64_t> each = utilisation_per_cpu(alone);
+      const auto utilisation = std::accumulate(each.begin(), each.end(), std::int64_t{0});
+      ASSERT_GE(utilisation, 49'999);
+      ASSERT_LE(utilisation, 300'000);
+      sum += static_cast<double>(utilisation);
+      if (utilisation < 100'000) ++below_a_tenth;
+    }
+  }
+  EXPECT_NEAR(sum / 4'000, 175'000, 4'000);
+  EXPECT_NEAR(below_a_tenth / 4'000.0, 0.2, 0.025);
+}
+
+// A third of 10 tasks is 3 of them; over many tasksets each task is among them in 3 of 10.
+TEST(GcapsTable3, AShareOfTheTasksIsBestEffort) {
+  GcapsTable3 parameters;
+  parameters.tasks = 10;
+  parameters.best_effort_share = {333'333, 333'333};
+  std::vector<int> chosen(10);
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    const Taskset taskset = generate(parameters, seed);
+    ASSERT_TRUE(validate(taskset).empty());
+    int best_effort = 0;
+    for (std::size_t place = 0; place < taskset.tasks.size(); ++place) {
+      const Task& task = taskset.tasks[place];
+      if (!task.best_effort) continue;
+      ++best_effort;
+      ++chosen[place];
+      for (const Task& other : taskset.tasks) ASSERT_TRUE(other.best_effort || other.priority > task.priority);
+    }
+    ASSERT_EQ(best_effort, 3);
+  }
+  for (const int count : chosen) EXPECT_NEAR(count / 2'000.0, 0.3, 0.05);
+}
+
+TEST(GcapsTable3, NoneIsBestEffortUnlessAskedForAndTheOthersStayTheSame) {
+  GcapsTable3 parameters;
+  const Taskset before = generate(parameters, 3);
+  EXPECT_TRUE(std::ranges::none_of(before.tasks, &Task::best_effort));
+  parameters.best_effort_share = {0, 1'000'000};
+  const Taskset after = generate(parameters, 3);
+  ASSERT_EQ(after.tasks.size(), before.tasks.size());
+  for (std::size_t place = 0; place < before.tasks.size(); ++place) {
+    EXPECT_EQ(after.tasks[place].segments, before.tasks[place].segments);
+    EXPECT_EQ(after.tasks[place].cpu, before.tasks[place].cpu);
+  }
+  parameters.best_effort_share = {1'000'000, 1'000'000};
+  EXPECT_TRUE(std::ranges::all_of(generate(parameters, 3).tasks, &Task::best_effort));
+}
+
 }  // namespace
 }  // namespace rtgpu

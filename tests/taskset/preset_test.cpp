@@ -187,6 +187,22 @@ TEST(Presets, ContradictionsAreFoundBeforehand) {
   EXPECT_EQ(preset_of("randfixedsum", {{"task_utilisation", "0.125"}}).check().size(), 0U);
 }
 
+TEST(Presets, WhatWouldNotBeUsedIsAContradiction) {
+  EXPECT_EQ(preset_of("gcaps-table3", {{"tasks", "8"}}).check().size(), 0U);
+  EXPECT_EQ(preset_of("gcaps-table3", {{"tasks", "8"}, {"task_utilisation", "0.2"}}).check().size(), 0U);
+  EXPECT_EQ(preset_of("gcaps-table3", {{"task_utilisation", "0.2"}}).check().size(), 1U);
+  EXPECT_EQ(
+      preset_of("gcaps-table3", {{"tasks", "8"}, {"tasks_per_cpu", "2"}, {"utilisation_per_cpu", "1"}}).check().size(),
+      2U);
+}
+
+TEST_P(EachPreset, HasBestEffortTasksIfAsked) {
+  const Preset preset = preset_of(std::string(GetParam()), {{"best_effort_share", "0.5"}});
+  const Taskset taskset = *preset.generate(1, 0);
+  EXPECT_EQ(std::ranges::count(taskset.tasks, true, &Task::best_effort),
+            static_cast<std::ptrdiff_t>(taskset.tasks.size() / 2));
+}
+
 TEST(UUniFast, DiscardKeepsTasksBelowTheLimit) {
   const Preset preset = preset_of("uunifast-discard", {{"task_utilisation", "0.3"}, {"tasks", "10"}});
   for (std::int64_t index = 0; index < 100; ++index) {

@@ -10,6 +10,7 @@ set(rtgpu_public_headers
     taskset/generators/drawn_tasks.h taskset/generators/gcaps_table3.h taskset/generators/preset.h
     taskset/generators/randfixedsum.h taskset/generators/random.h taskset/generators/uunifast.h
     analysis/analysis.h
+    analysis/judge.h
     analysis/falsification/attack.h analysis/falsification/counterexample.h
     analysis/simulation/chrome_trace.h analysis/simulation/gantt.h analysis/simulation/scenario.h
     analysis/simulation/schedule.h analysis/simulation/schedule_check.h analysis/simulation/simulator.h
@@ -23,6 +24,15 @@ set(rtgpu_public_headers
     runtime/device/cuda/cuda_options.h runtime/device/cuda/measure_kernel.h
     runtime/machine/machine.h runtime/machine/realtime.h runtime/machine/signal.h
     runtime/trace/event_ring.h runtime/trace/schedule_of_trace.h runtime/trace/trace.h runtime/trace/trace_event.h runtime/trace/trace_ring.h)
+if(TARGET rtgpu_experiments)
+  list(APPEND rtgpu_public_headers
+       analysis/experiments/approach.h
+       analysis/experiments/chunk_set.h
+       analysis/experiments/paper_sweeps.h
+       analysis/experiments/run_chunks.h
+       analysis/experiments/sweep.h
+       analysis/experiments/sweep_state.h)
+endif()
 # As the sources write them, #include "analysis/analysis.h", under a folder that is this project's alone.
 foreach(header IN LISTS rtgpu_public_headers)
   cmake_path(GET header PARENT_PATH folder)
@@ -31,6 +41,9 @@ endforeach()
 
 # Shared libraries find each other, and the command finds them, wherever the whole is moved to.
 set_target_properties(rtgpu_core rtgpu_taskset rtgpu_analysis rtgpu_runtime PROPERTIES INSTALL_RPATH "$ORIGIN")
+if(TARGET rtgpu_experiments)
+  set_target_properties(rtgpu_experiments PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
 if(TARGET rtgpu_tool)
   file(RELATIVE_PATH libraries_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(rtgpu_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_bin}")
@@ -43,6 +56,10 @@ if(BUILD_SHARED_LIBS)
   set(rtgpu_pc_requires_private "fmt")
 else()
   set(rtgpu_find_dependencies "include(CMakeFindDependencyMacro)\nfind_dependency(fmt)\nfind_dependency(Threads)")
+  if(TARGET rtgpu_experiments)
+    # For rtgpu::experiments alone: whoever links another library does without.
+    string(APPEND rtgpu_find_dependencies "\nfind_package(TBB QUIET)")
+  endif()
   set(rtgpu_pc_requires "fmt")
   set(rtgpu_pc_requires_private "")
 endif()

@@ -18,7 +18,7 @@ die() {
 
 packages_of() {
   case $1 in
-    build) echo g++ cmake ninja-build pkg-config nlohmann-json3-dev libcli11-dev libfmt-dev ;;
+    build) echo g++ cmake ninja-build pkg-config nlohmann-json3-dev libcli11-dev libfmt-dev libtbb-dev ;;
     test) echo libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox ;;
     lint) echo clang-format-14 clang-tidy-14 ;;
     compilers) echo g++-11 clang-14 libclang-rt-14-dev ;;

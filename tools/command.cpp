@@ -7,6 +7,7 @@
 #include "tools/generate.h"
 #include "tools/run.h"
 #include "tools/simulate.h"
+#include "tools/sweep.h"
 
 #include <algorithm>
 #include <array>
@@ -20,11 +21,12 @@ namespace {
 
 constexpr std::array kCommands = {
     Command{"analyze", declare_analyze},   Command{"simulate", declare_simulate}, Command{"falsify", declare_falsify},
-    Command{"generate", declare_generate}, Command{"run", declare_run},           Command{"convert", declare_convert},
+    Command{"generate", declare_generate}, Command{"sweep", declare_sweep},       Command{"run", declare_run},
+    Command{"convert", declare_convert},
 };
 
-constexpr std::array<std::string_view, 6> kNotThereYet = {
-    "sweep", "plan", "calibrate", "profile", "doctor", "report",
+constexpr std::array<std::string_view, 5> kNotThereYet = {
+    "plan", "calibrate", "profile", "doctor", "report",
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {

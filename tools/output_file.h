@@ -26,4 +26,8 @@ class ReservedFile {
   bool made_ = false;
 };
 
+// Puts `content` in place of what the file holds, all at once: whoever ends this process meanwhile leaves the one or
+// the other. What is no regular file (a pipe, a device) is written to. Throws std::system_error with the name.
+void replace_file(const std::string& name, std::string_view content);
+
 }  // namespace rtgpu

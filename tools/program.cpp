@@ -26,6 +26,7 @@ constexpr std::string_view kExamples = R"(Examples:
   rtgpu simulate case.json --policy gcaps --gantt case.svg
   rtgpu run case.json --policy gcaps --duration 10s
   rtgpu falsify --preset gcaps-table3 --count 100
+  rtgpu sweep --preset gcaps-fig8b --csv fig8b.csv
   rtgpu analyze --help
 
 Exit status:

@@ -9,10 +9,13 @@ namespace {
 // A signal handler has no arguments of its own.
 std::atomic<Runtime*> stopped_by_signals = nullptr;
 std::atomic<bool> signal_came = false;
-static_assert(std::atomic<Runtime*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+std::atomic<int> last_signal = 0;
+static_assert(std::atomic<Runtime*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
+              std::atomic<int>::is_always_lock_free);
 
-extern "C" void stop_runtime(int /*signal*/) {
+extern "C" void stop_runtime(int signal) {
   const int before = errno;
+  last_signal.store(signal);
   signal_came.store(true);
   if (Runtime* runtime = stopped_by_signals.load()) runtime->stop();
   errno = before;
@@ -30,9 +33,14 @@ void handle(int signal, struct sigaction& before) {
 
 }  // namespace
 
-StopOnSignal::StopOnSignal(Runtime& runtime) {
+StopOnSignal::StopOnSignal() : StopOnSignal(nullptr) {}
+
+StopOnSignal::StopOnSignal(Runtime& runtime) : StopOnSignal(&runtime) {}
+
+StopOnSignal::StopOnSignal(Runtime* runtime) {
+  last_signal.store(0);
   signal_came.store(false);
-  stopped_by_signals.store(&runtime);
+  stopped_by_signals.store(runtime);
   handle(SIGINT, interrupt_);
   handle(SIGTERM, terminate_);
 }
@@ -45,6 +53,14 @@ StopOnSignal::~StopOnSignal() {
 
 bool StopOnSignal::stopped() const {
   return signal_came.load();
+}
+
+const std::atomic<bool>& StopOnSignal::flag() const {
+  return signal_came;
+}
+
+int StopOnSignal::signal() const {
+  return last_signal.load();
 }
 
 }  // namespace rtgpu

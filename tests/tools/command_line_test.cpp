@@ -24,14 +24,15 @@ TEST(CommandLine, HelpListsWhatIsThere) {
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, HasSubstr("\n  analyze "));
-  EXPECT_THAT(run.out, HasSubstr("\nnot there yet: sweep, plan, calibrate, profile, "
+  EXPECT_THAT(run.out, HasSubstr("\nnot there yet: plan, calibrate, profile, "
                                  "doctor, report\n"));
   EXPECT_THAT(run.out, HasSubstr("Examples:"));
   EXPECT_THAT(run.out, HasSubstr("Exit status:"));
   EXPECT_THAT(run.out, HasSubstr("\n  simulate "));
   EXPECT_THAT(run.out, HasSubstr("\n  generate "));
   EXPECT_THAT(run.out, HasSubstr("\n  falsify "));
-  EXPECT_THAT(run.out, Not(HasSubstr("\n  sweep")));
+  EXPECT_THAT(run.out, HasSubstr("\n  sweep "));
+  EXPECT_THAT(run.out, Not(HasSubstr("\n  plan")));
 }
 
 TEST(CommandLine, HelpOfAnalyzeNamesEveryOption) {
@@ -62,8 +63,7 @@ TEST_P(NotThereYet, SaysSo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, NotThereYet,
-                         testing::Values("sweep", "plan", "calibrate", "profile", "doctor", "report"));
+INSTANTIATE_TEST_SUITE_P(Commands, NotThereYet, testing::Values("plan", "calibrate", "profile", "doctor", "report"));
 
 TEST(CommandLine, MisspeltCommand) {
   const ProcessResult run = run_rtgpu({"analyse", "case.json"});

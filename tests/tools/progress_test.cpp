@@ -47,6 +47,21 @@ TEST(Progress, IsRemovedAtTheEnd) {
             std::string(kErase) + "2 documents, 1 per second" + kErase + kErase + "3 documents, 1 per second" + kErase);
 }
 
+TEST(Progress, ShowsABarAndTheTimeLeftWhereTheTotalIsKnown) {
+  std::ostringstream out;
+  Progress progress(out, true, kStart, "tasksets");
+  progress.expect(1000, 100);
+  progress.update(300, kStart + 2s);
+  EXPECT_EQ(out.str(), std::string(kErase) + "[######--------------] 300 of 1000 tasksets, 100 per second, 7 s left");
+  out.str("");
+  progress.update(400, kStart + 60s);
+  EXPECT_EQ(out.str(),
+            std::string(kErase) + "[########------------] 400 of 1000 tasksets, 5 per second, 2 min 0 s left");
+  out.str("");
+  progress.update(1000, kStart + 90s);
+  EXPECT_EQ(out.str(), std::string(kErase) + "[####################] 1000 of 1000 tasksets, 10 per second, 0 s left");
+}
+
 TEST(Progress, InvisibleIsSilent) {
   std::ostringstream out;
   Progress progress(out, false, kStart);

@@ -1,0 +1,44 @@
+// The sweep that was asked for: counted, kept beside its CSV file while it is not complete, and shown.
+#pragma once
+
+#include "analysis/experiments/sweep.h"
+#include "rtgpu/result.h"
+#include "tools/exit_status.h"
+#include "tools/progress.h"
+#include "tools/standard_output.h"
+#include "tools/sweep_request.h"
+
+#include <atomic>
+#include <string>
+
+namespace rtgpu {
+
+class SweepRun {
+ public:
+  // Both outlive the object.
+  SweepRun(const SweepRequest& request, StandardOutput& output);
+
+  // After a SIGINT or SIGTERM it shows and keeps what is done, and then ends the process by that signal. Throws
+  // OutputError, and std::system_error if a file cannot be written.
+  ExitStatus run();
+
+ private:
+  ExitStatus run_until(const std::atomic<bool>& stop);
+  // What an earlier run has left; nothing counted if there is none, or none was asked for.
+  Result<SweepCounts> begin() const;
+  Errors count(const std::atomic<bool>& stop);
+  bool is_complete() const;
+  void after_chunk(const SweepCounts& counts);
+  void save() const;
+  void show();
+  void tell_of_uncovered() const;
+
+  const SweepRequest& request_;
+  StandardOutput& output_;
+  std::string state_file_;  // empty: none
+  Progress progress_;
+  Progress::Clock::time_point next_save_;
+  SweepCounts counts_;
+};
+
+}  // namespace rtgpu

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kSweepFooter = R"(Examples:
   rtgpu sweep --preset gcaps-fig8b --csv fig8b.csv
-  rtgpu sweep --preset gcaps-fig9b --tasksets 200 --format table
+  rtgpu sweep --preset gcaps-fig9b --tasksets 200 --plot fig9b.svg
   rtgpu sweep --preset gcaps-fig8b --policy gcaps,mpcp --variant both --csv both.csv
   rtgpu sweep --preset gcaps-table3 --vary utilisation_per_cpu=0.1:0.9:0.1 --set cpus=2
   rtgpu sweep --preset uunifast-discard --vary runlist_update=0us:1ms:100us --policy all
@@ -46,7 +46,7 @@ all is. Ctrl-C writes what there is by then, also of points that are not complet
 Exit status:
   0   done
   2   bad usage, a FILE.partial of another sweep, or a taskset that cannot be made
-  3   a file or the output cannot be written
+  3   a file or the output cannot be written, or there is no gnuplot for --plot
   70  a defect of rtgpu itself
 )";
 
@@ -95,8 +95,8 @@ void declare_how(CLI::App& app, SweepArguments& arguments) {
   app.add_flag("--resume", arguments.resume, "Go on with the sweep whose FILE.partial there is");
   app.add_option("--format", arguments.format, "table (the default on a terminal), json (the default elsewhere) or csv")
       ->option_text("F");
-  // Known, so that it can be answered; not there yet, so not shown.
-  app.add_option("--plot", arguments.plot)->group("");
+  app.add_option("--plot", arguments.plot, "Draw the ratios, by gnuplot: FILE.svg or a page, FILE.html")
+      ->option_text("FILE");
 }
 
 ExitStatus run_sweep(const SweepArguments& arguments) {

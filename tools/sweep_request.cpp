@@ -2,6 +2,7 @@
 
 #include "analysis/experiments/paper_sweeps.h"
 #include "tools/choice.h"
+#include "tools/format/sweep_chart.h"
 #include "tools/option_values.h"
 #include "tools/output_file.h"
 #include "tools/vary.h"
@@ -77,20 +78,31 @@ class SweepParser {
       errors_.push_back(option_error(ErrorCode::conflict, "--resume", "no --csv FILE",
                                      "the file of the sweep to go on with", "What is done is kept beside that file."));
     }
-    if (!arguments_.plot.empty()) {
-      errors_.push_back(option_error(ErrorCode::unsupported, "--plot", fmt::format("'{}'", arguments_.plot),
-                                     "the option left out: it is not there yet"));
-    }
+    check_plot();
     const int jobs =
         arguments_.jobs.empty() ? 0 : static_cast<int>(whole_number("--jobs", arguments_.jobs, 1, kMaxJobs, errors_));
     const std::optional<Format> format = parse_format();
     if (!errors_.empty()) return errors_;
     std::optional<Sweep> sweep = make_sweep();
     if (!sweep) return errors_;
-    return SweepRequest{arguments_.preset, *std::move(sweep), jobs, arguments_.csv, arguments_.resume, format, notes_};
+    return SweepRequest{arguments_.preset, *std::move(sweep), jobs,   arguments_.csv,
+                        arguments_.resume, arguments_.plot,   format, notes_};
   }
 
  private:
+  void check_plot() {
+    const std::string& plot = arguments_.plot;
+    if (plot.empty()) return;
+    if (!plot.ends_with(".svg") && !plot.ends_with(".html")) {
+      errors_.push_back(option_error(ErrorCode::value, "--plot", fmt::format("'{}'", plot),
+                                     "the name of a file that ends in .svg or .html"));
+    }
+    if (!can_be_drawn(experiment_)) {
+      errors_.push_back(option_error(ErrorCode::conflict, "--plot", fmt::format("values of {}", experiment_.parameter),
+                                     "numbers, or times with their unit, to draw over"));
+    }
+  }
+
   void parse_experiment() {
     const std::optional<SweepExperiment> paper = paper_sweep(arguments_.preset);
     is_paper_sweep_ = paper.has_value();

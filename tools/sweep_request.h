@@ -33,6 +33,7 @@ struct SweepRequest {
   int jobs = 0;     // 0: as many as there are cores
   std::string csv;  // empty: none is written
   bool resume = false;
+  std::string plot;                // a .svg or .html file; empty: none is drawn
   std::optional<Format> format;    // table, json or csv; nothing: by where the output goes
   std::vector<std::string> notes;  // where the request could not be followed to the letter
 };

@@ -3,6 +3,8 @@
 #include "analysis/experiments/run_chunks.h"
 #include "analysis/experiments/sweep_state.h"
 #include "tools/format/sweep.h"
+#include "tools/format/sweep_chart.h"
+#include "tools/gnuplot.h"
 #include "tools/messages.h"
 #include "tools/option_values.h"
 #include "tools/output_file.h"
@@ -14,6 +16,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -58,6 +61,10 @@ ExitStatus SweepRun::run() {
 
 ExitStatus SweepRun::run_until(const std::atomic<bool>& stop) {
   for (const std::string& note : request_.notes) print_note(note);
+  if (const auto error = request_.plot.empty() ? std::nullopt : missing_gnuplot()) {
+    print_error(to_string(*error));
+    return ExitStatus::environment;
+  }
   Result<SweepCounts> before = begin();
   if (!before) {
     print_errors(before.errors());
@@ -65,6 +72,7 @@ ExitStatus SweepRun::run_until(const std::atomic<bool>& stop) {
   }
   counts_ = *std::move(before);
   const ReservedFile csv(request_.csv);
+  const ReservedFile plot(request_.plot);
   const Errors errors = count(stop);
   progress_.clear();
   if (!is_complete()) save();
@@ -72,10 +80,11 @@ ExitStatus SweepRun::run_until(const std::atomic<bool>& stop) {
     print_errors(errors);
     return ExitStatus::usage;
   }
-  show();
+  const bool is_shown = show();
+  if (!is_shown && !is_complete()) return ExitStatus::environment;
   if (is_complete()) {
     if (is_there(state_file_)) std::filesystem::remove(state_file_);
-    return ExitStatus::yes;
+    return is_shown ? ExitStatus::yes : ExitStatus::environment;
   }
   print_note(fmt::format("stopped: {} of {} tasksets of all points are done. {}", counts_.tasksets(),
                          request_.sweep.tasksets_of(ChunkSet(0, request_.sweep.chunks())),
@@ -132,7 +141,7 @@ void SweepRun::save() const {
   if (!state_file_.empty()) replace_file(state_file_, write_sweep_state(request_.sweep, counts_));
 }
 
-void SweepRun::show() {
+bool SweepRun::show() {
   const SweepResult result{request_.sweep.experiment(), counts_.points};
   if (!request_.csv.empty()) {
     std::string csv;
@@ -153,6 +162,22 @@ void SweepRun::show() {
   }
   output_.flush();
   tell_of_uncovered();
+  return request_.plot.empty() || draw(result);
+}
+
+bool SweepRun::draw(const SweepResult& result) const {
+  const LineChart chart = chart_of(result, request_.name);
+  if (chart.lines.empty()) {
+    print_note(fmt::format("there is nothing to draw: {} is not written", request_.plot));
+    return true;
+  }
+  const Result<std::string> svg = run_gnuplot(gnuplot_script(chart));
+  if (!svg) {
+    print_errors(svg.errors());
+    return false;
+  }
+  replace_file(request_.plot, request_.plot.ends_with(".html") ? chart_page(chart, *svg) : *svg);
+  return true;
 }
 
 void SweepRun::tell_of_uncovered() const {

@@ -30,7 +30,9 @@ class SweepRun {
   bool is_complete() const;
   void after_chunk(const SweepCounts& counts);
   void save() const;
-  void show();
+  // Whether all could be written.
+  bool show();
+  bool draw(const SweepResult& result) const;
   void tell_of_uncovered() const;
 
   const SweepRequest& request_;

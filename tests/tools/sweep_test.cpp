@@ -1,11 +1,13 @@
 // `rtgpu sweep`: its CSV, what it refuses, and that a sweep that was stopped is gone on with.
 #include "tools/format/sweep.h"
-#include "tools/output_file.h"
 
 #include "analysis/experiments/paper_sweeps.h"
 #include "analysis/experiments/run_chunks.h"
 #include "analysis/experiments/sweep_state.h"
 #include "tests/tools/process.h"
+#include "tools/format/sweep_chart.h"
+#include "tools/gnuplot.h"
+#include "tools/output_file.h"
 #include "tools/vary.h"
 
 #include <algorithm>
@@ -143,6 +145,8 @@ const std::vector<RefusedSweep> kRefusedSweeps = {
     {{"--preset=gcaps-fig8b", "--policy=gcaps-wc"}, "--policy: found policy gcaps-wc, variant published"},
     {{"--preset=gcaps-fig8b", "--policy=tsg-rr", "--gpu-priorities=search"}, "--gpu-priorities: found 'search'"},
     {{"--preset=gcaps-fig8b", "--variant=safest"}, "--variant: found 'safest'"},
+    {{"--preset=gcaps-fig8b", "--plot=fig8b.png"}, "--plot: found 'fig8b.png'"},
+    {{"--preset=uunifast", "--vary=periods=uniform,log-uniform", "--plot=a.svg"}, "--plot: found values of periods"},
     {{"--preset=gcaps-fig8b", "--resume"}, "--resume: found no --csv FILE"},
     {{"--preset=uunifast", "--vary=cpus=1", "--policy=stream-priority"}, "found no number of stream priorities"},
     {{"--preset=uunifast-discard", "--vary=utilisation_per_cpu=0.99", "--set=tasks=4"}, "no split among 10000"},
@@ -176,6 +180,44 @@ TEST(SweepFormat, RatiosAreRoundedOnce) {
   EXPECT_EQ(ratio_text(point, {0, 3}), "");
   point.tasksets = 1'000'000'000;
   EXPECT_EQ(ratio_text(point, {999'999'999, 0}), "1");
+}
+
+TEST(SweepChart, HasALineForEachApproachAndLeavesOutWhatHasNoRatio) {
+  SweepResult result;
+  result.experiment.parameter = "lock";
+  result.experiment.values = {"0us", "100us", "1ms"};
+  result.experiment.tasksets = 4;
+  for (const WaitChoice wait : {WaitChoice::suspend, WaitChoice::busy}) {
+    result.experiment.approaches.push_back({Policy::mpcp, wait});
+  }
+  result.experiment.approaches.push_back({Policy::fmlp_plus, WaitChoice::busy});
+  result.points = {{4, {{4, 0}, {3, 0}, {0, 4}}}, {4, {{2, 0}, {1, 0}, {0, 3}}}, {0, {{}, {}, {}}}};
+  ASSERT_TRUE(can_be_drawn(result.experiment));
+  const LineChart chart = chart_of(result, "uunifast");
+  EXPECT_EQ(chart.title, "uunifast, 4 tasksets a point (not complete), safe analyses");
+  EXPECT_EQ(chart.x_label, "lock (ms)");
+  ASSERT_EQ(chart.lines.size(), 3U);
+  EXPECT_EQ(chart.lines[1].name, "mpcp, busy");
+  EXPECT_EQ(chart.lines[0].colour, chart.lines[1].colour);
+  EXPECT_TRUE(chart.lines[1].is_dashed);
+  ASSERT_EQ(chart.lines[0].points.size(), 2U);
+  EXPECT_EQ(chart.lines[0].points[1].x, "0.1");
+  EXPECT_EQ(chart.lines[0].points[1].y, "0.5");
+  ASSERT_EQ(chart.lines[2].points.size(), 1U);
+  EXPECT_NE(chart.lines[2].colour, chart.lines[0].colour);
+
+  result.experiment.approaches[2].variant = Variant::published;
+  EXPECT_EQ(chart_of(result, "uunifast").lines[2].name, "fmlp+, busy, published");
+  result.experiment.values[0] = "uniform";
+  EXPECT_FALSE(can_be_drawn(result.experiment));
+}
+
+TEST_F(SweepFolder, DrawsTheResult) {
+  if (missing_gnuplot()) GTEST_SKIP() << "there is no gnuplot";
+  const ProcessResult run = run_rtgpu({"sweep", "--preset=gcaps-fig9f", "--tasksets=2", "--plot=" + file("out.html")});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(content_of(file("out.html")), HasSubstr("gcaps+search, busy"));
+  EXPECT_THAT(content_of(file("out.html")), HasSubstr("<svg"));
 }
 
 // What the command leaves behind when it is stopped, made by hand: the state after some of the chunks.

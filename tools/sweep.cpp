@@ -25,7 +25,8 @@ constexpr const char* kSweepFooter = R"(Examples:
 All approaches judge the same tasksets. Taskset I of a point is what this gives:
   rtgpu generate --preset GENERATOR --set PARAMETER=VALUE --seed S --first I
 
-Presets of the GCAPS paper (ECRTS 2024), over tasksets of gcaps-table3:
+Presets of the GCAPS paper (ECRTS 2024), over tasksets of gcaps-table3, drawn as the
+program does that was published with it (--set drawn_as=paper: as the paper says):
   gcaps-fig8a, gcaps-fig9a   tasks                2 ... 20
   gcaps-fig8b, gcaps-fig9b   utilisation_per_cpu  0.1 ... 0.9
   gcaps-fig8c, gcaps-fig9c   cpus                 1 ... 10

@@ -64,7 +64,7 @@ void set_varied(SweepExperiment& experiment, char letter) {
     default:
       experiment.parameter = "best_effort_share";
       experiment.values = tenths();
-      experiment.settings = {"tasks_per_cpu=6"};
+      experiment.settings.emplace_back("tasks_per_cpu=6");
       break;
   }
 }
@@ -79,6 +79,7 @@ std::optional<SweepExperiment> paper_sweep(std::string_view name) {
   for (const std::string_view known : kPaperSweepNames) {
     if (known != name) continue;
     SweepExperiment experiment;
+    experiment.settings = {"drawn_as=program"};
     set_varied(experiment, name.back());
     experiment.approaches = approaches_of(name[name.size() - 2]);
     return experiment;

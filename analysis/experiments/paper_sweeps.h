@@ -12,7 +12,8 @@ namespace rtgpu {
 // "gcaps-fig8a" ... "gcaps-fig8f", "gcaps-fig9a" ... "gcaps-fig9f".
 std::span<const std::string_view> paper_sweep_names();
 
-// Over tasksets of gcaps-table3:
+// Over tasksets of gcaps-table3, drawn as the published program draws them (drawn_as=program, which can be set
+// otherwise):
 //   a  tasks                2 ... 20 in all, by 2; the utilisation of each is drawn by itself
 //   b  utilisation_per_cpu  0.1 ... 0.9, by 0.1
 //   c  cpus                 1 ... 10

@@ -34,8 +34,9 @@ std::vector<Segment> draw_segments(Random& random, const SegmentShape& shape, st
   const std::int64_t ratio = draw(random, shape.gpu_to_cpu);
   const auto gpu = static_cast<std::int64_t>(Int128{total} * ratio / (kMillion + ratio));
   const auto count = static_cast<std::size_t>(draw(random, shape.gpu_segments));
-  const std::vector<std::int64_t> cpu_parts = split_uniformly(random, total - gpu, count + 1);
-  const std::vector<std::int64_t> gpu_parts = split_uniformly(random, gpu, count);
+  const auto split = shape.splits_unevenly ? &split_unevenly : &split_uniformly;
+  const std::vector<std::int64_t> cpu_parts = split(random, total - gpu, count + 1);
+  const std::vector<std::int64_t> gpu_parts = split(random, gpu, count);
   for (std::size_t place = 0; place < count; ++place) {
     const std::int64_t misc = share_of(gpu_parts[place], draw(random, shape.misc_share));
     GpuSegment segment;
@@ -71,17 +72,34 @@ void assign_rate_monotonic(Taskset& taskset) {
   for (Task* task : order) task->priority = task->gpu_priority = priority--;
 }
 
-void allocate_worst_fit(Taskset& taskset, const std::vector<std::int64_t>& utilisations) {
-  std::vector<std::size_t> order(taskset.tasks.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return utilisations[a] > utilisations[b]; });
+namespace {
+
+void allocate(Taskset& taskset, const std::vector<std::int64_t>& utilisations, const std::vector<std::size_t>& order) {
   std::vector<std::int64_t> loads(static_cast<std::size_t>(taskset.platform.cpus));
   for (const std::size_t task : order) {
     const auto least = std::min_element(loads.begin(), loads.end());
     *least += utilisations[task];
     taskset.tasks[task].cpu = static_cast<int>(least - loads.begin());
   }
+}
+
+std::vector<std::size_t> all_in_order(const Taskset& taskset) {
+  std::vector<std::size_t> order(taskset.tasks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+}  // namespace
+
+void allocate_worst_fit(Taskset& taskset, const std::vector<std::int64_t>& utilisations) {
+  std::vector<std::size_t> order = all_in_order(taskset);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return utilisations[a] > utilisations[b]; });
+  allocate(taskset, utilisations, order);
+}
+
+void allocate_worst_fit_in_order(Taskset& taskset, const std::vector<std::int64_t>& utilisations) {
+  allocate(taskset, utilisations, all_in_order(taskset));
 }
 
 }  // namespace rtgpu

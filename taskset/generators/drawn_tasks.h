@@ -30,8 +30,9 @@ std::int64_t share_of(std::int64_t time, std::int64_t millionths);
 // How the execution time of a task that uses the GPU is divided.
 struct SegmentShape {
   Range gpu_segments;
-  Range gpu_to_cpu;  // G / C
-  Range misc_share;  // Gm / G of each GPU segment
+  Range gpu_to_cpu;              // G / C
+  Range misc_share;              // Gm / G of each GPU segment
+  bool splits_unevenly = false;  // see split_unevenly()
 };
 
 // Segments that take `total` nanoseconds in all: one on the core, or of a task that uses the GPU one around and between
@@ -47,6 +48,8 @@ void assign_rate_monotonic(Taskset& taskset);
 
 // Gives the tasks in the order of falling utilisation to the core that has the least so far.
 void allocate_worst_fit(Taskset& taskset, const std::vector<std::int64_t>& utilisations);
+// Likewise, in the order of the tasks.
+void allocate_worst_fit_in_order(Taskset& taskset, const std::vector<std::int64_t>& utilisations);
 
 // The rest is for every kind of parameters that has these members.
 

@@ -2,7 +2,9 @@
 
 #include "taskset/generators/random.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,8 @@
 
 namespace rtgpu {
 namespace {
+
+constexpr std::int64_t kHundredth = kMillion / 100;
 
 class Generator {
  public:
@@ -21,19 +25,23 @@ class Generator {
     Origin origin;
     origin.generator = "gcaps-table3";
     origin.seed = seed_;
-    const std::int64_t gpu_share = draw(random_, parameters_.gpu_share);
+    const std::int64_t gpu_share = draw(random_, parameters_.gpu_share);  // of the taskset
     for (int cpu = 0; parameters_.tasks == 0 && cpu < parameters_.cpus; ++cpu) {
       const auto count = static_cast<std::size_t>(draw(random_, parameters_.tasks_per_cpu));
       const std::int64_t utilisation = draw(random_, parameters_.utilisation_per_cpu);
       origin.requested.push_back(utilisation);
-      for (const std::int64_t share : split_uniformly(random_, utilisation, count)) add_task(taskset, share, gpu_share);
+      const auto split = parameters_.as_program ? &split_unevenly : &split_uniformly;
+      for (const std::int64_t share : split(random_, utilisation, count)) {
+        add_task(taskset, share, gpu_share);
+        taskset.tasks.back().cpu = cpu;
+      }
     }
     for (int task = 0; task < parameters_.tasks; ++task) {
       add_task(taskset, draw(random_, parameters_.task_utilisation), gpu_share);
     }
     draw_best_effort(random_, parameters_.best_effort_share, taskset);
     assign_rate_monotonic(taskset);
-    allocate_worst_fit(taskset, utilisations_);
+    allocate(taskset);
     if (parameters_.tasks > 0) origin.requested = drawn_for_cores(taskset);
     origin.achieved = utilisation_per_cpu(taskset);
     taskset.origin = std::move(origin);
@@ -41,13 +49,26 @@ class Generator {
   }
 
  private:
+  void allocate(Taskset& taskset) const {
+    if (!parameters_.as_program) {
+      allocate_worst_fit(taskset, utilisations_);
+    } else if (parameters_.tasks > 0) {
+      allocate_worst_fit_in_order(taskset, utilisations_);
+    }
+  }
+
   void add_task(Taskset& taskset, std::int64_t utilisation, std::int64_t gpu_share) {
+    if (parameters_.as_program) {
+      utilisation = std::max(kHundredth, (utilisation + kHundredth / 2) / kHundredth * kHundredth);
+      gpu_share = draw(random_, parameters_.gpu_share);
+    }
     const bool uses_gpu = random_.between(0, kMillion - 1) < gpu_share;
     Task task;
     task.name = fmt::format("task{}", taskset.tasks.size());
     task.period = Duration::milliseconds(draw(random_, parameters_.period_ms));
     task.deadline = task.period;
-    const SegmentShape shape{parameters_.gpu_segments, parameters_.gpu_to_cpu, parameters_.misc_share};
+    const SegmentShape shape{parameters_.gpu_segments, parameters_.gpu_to_cpu, parameters_.misc_share,
+                             parameters_.as_program};
     task.segments = draw_segments(random_, shape, share_of(task.period.count(), utilisation), uses_gpu);
     taskset.tasks.push_back(std::move(task));
     utilisations_.push_back(utilisation);

@@ -22,6 +22,7 @@ struct GcapsTable3 {
   Range gpu_to_cpu = {200'000, 2'000'000};  // G / C of a task that uses the GPU
   Range misc_share = {100'000, 300'000};    // Gm / G of each GPU segment
   Range best_effort_share = {0, 0};         // of tasks that are best-effort, drawn once a taskset
+  bool as_program = false;                  // draw as the published program does; see below
   Duration runlist_update = Duration::milliseconds(1);
   Duration context_switch = Duration::microseconds(200);
   Duration time_slice = Duration::microseconds(1024);
@@ -34,6 +35,12 @@ struct GcapsTable3 {
 // falling utilisation. With a number of tasks in all, the utilisation of each is drawn by itself, as the programs that
 // were published with the paper do it (figures 8a and 9a): more tasks are more load. The same seed gives the same
 // taskset everywhere. Its origin says what was requested and achieved.
+//
+// The program that was published with the paper, and made its figures, draws otherwise than the paper says. With
+// `as_program`: utilisations and execution times are split unevenly (see split_unevenly()); the utilisation of a task
+// is a whole hundredth, and one at least; gpu_share is drawn for each task; tasks stay on the core that they were drawn
+// for, or, with a number in all, are allocated worst fit in the order they are drawn in. Not taken over: it rounds
+// execution times to 10 us.
 Taskset generate(const GcapsTable3& parameters, std::uint64_t seed);
 
 }  // namespace rtgpu

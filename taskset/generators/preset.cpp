@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,6 +30,14 @@ using Member = std::variant<int P::*, std::int64_t P::*, Range P::*, Duration P:
 
 enum class Scale : std::uint8_t { whole, ratio };
 
+// What a bool is called.
+struct Words {
+  std::string_view no;
+  std::string_view yes;
+};
+constexpr Words kLogUniformOrUniform = {"log-uniform", "uniform"};
+constexpr Words kPaperOrProgram = {"paper", "program"};
+
 template <class P>
 struct Parameter {
   std::string_view key;
@@ -36,6 +45,7 @@ struct Parameter {
   Member<P> member;
   Scale scale = Scale::whole;
   Limits limits = {0, 0};
+  Words words = kLogUniformOrUniform;  // of a bool
 };
 
 // The parameters that every generator has, in the order of the help.
@@ -67,7 +77,8 @@ std::vector<Parameter<GcapsTable3>> table_of(const GcapsTable3& /*parameters*/) 
        {0, static_cast<std::int64_t>(kMaxTasks)}},
       {"task_utilisation", "CPU and GPU time drawn for each task, with tasks", &P::task_utilisation, Scale::ratio,
        kShare},
-      {"period_ms", "whole milliseconds", &P::period_ms, Scale::whole, {1, kMillion}}};
+      {"period_ms", "whole milliseconds", &P::period_ms, Scale::whole, {1, kMillion}},
+      {"drawn_as", "the paper says, or as its program does", &P::as_program, Scale::whole, {0, 0}, kPaperOrProgram}};
   const auto shape = shape_parameters<P>();
   table.insert(table.end(), shape.begin(), shape.end());
   return table;
@@ -127,8 +138,17 @@ std::string show(Duration time, Scale /*scale*/) {
   return to_string(time);
 }
 
-std::string show(bool uniform, Scale /*scale*/) {
-  return uniform ? "uniform" : "log-uniform";
+template <class P>
+std::string show(const Parameter<P>& parameter, const P& values) {
+  return std::visit(
+      [&](auto member) {
+        if constexpr (std::is_same_v<decltype(member), bool P::*>) {
+          return std::string(values.*member ? parameter.words.yes : parameter.words.no);
+        } else {
+          return show(values.*member, parameter.scale);
+        }
+      },
+      parameter.member);
 }
 
 // --- reading; each says whether it could
@@ -176,10 +196,23 @@ bool read(std::string_view text, Scale /*scale*/, Limits /*limits*/, Duration& o
   return true;
 }
 
-bool read(std::string_view text, Scale /*scale*/, Limits /*limits*/, bool& out) {
-  if (text != "uniform" && text != "log-uniform") return false;
-  out = text == "uniform";
+bool read(std::string_view text, Words words, bool& out) {
+  if (text != words.yes && text != words.no) return false;
+  out = text == words.yes;
   return true;
+}
+
+template <class P>
+bool read(std::string_view text, const Parameter<P>& parameter, P& values) {
+  return std::visit(
+      [&](auto member) {
+        if constexpr (std::is_same_v<decltype(member), bool P::*>) {
+          return read(text, parameter.words, values.*member);
+        } else {
+          return read(text, parameter.scale, parameter.limits, values.*member);
+        }
+      },
+      parameter.member);
 }
 
 // --- what is expected
@@ -194,7 +227,9 @@ std::string expected(const Parameter<P>& parameter) {
   if (std::holds_alternative<Duration P::*>(parameter.member)) {
     return fmt::format("a time with its unit, such as 200us, up to {}", to_string(kMaxTime));
   }
-  if (std::holds_alternative<bool P::*>(parameter.member)) return "log-uniform or uniform";
+  if (std::holds_alternative<bool P::*>(parameter.member)) {
+    return fmt::format("{} or {}", parameter.words.no, parameter.words.yes);
+  }
   std::string number = expected_number(parameter.scale, parameter.limits);
   if (!std::holds_alternative<Range P::*>(parameter.member)) return number;
   return number + ", or a range low:high of two";
@@ -216,9 +251,7 @@ std::optional<Error> set_in(P& parameters, std::string_view key, std::string_vie
   for (const Parameter<P>& each : table_of(parameters)) {
     known.push_back(each.key);
     if (each.key != key) continue;
-    const bool done =
-        std::visit([&](auto member) { return read(value, each.scale, each.limits, parameters.*member); }, each.member);
-    if (done) return std::nullopt;
+    if (read(value, each, parameters)) return std::nullopt;
     return Error{ErrorCode::value, {}, fmt::format("{}={}", key, value), expected(each), ""};
   }
   return unknown_key(key, known);
@@ -228,8 +261,7 @@ template <class P>
 std::vector<ParameterText> texts_of(const P& parameters) {
   std::vector<ParameterText> texts;
   for (const Parameter<P>& each : table_of(parameters)) {
-    std::string value = std::visit([&](auto member) { return show(parameters.*member, each.scale); }, each.member);
-    texts.push_back({each.key, std::move(value), each.meaning});
+    texts.push_back({each.key, show(each, parameters), each.meaning});
   }
   return texts;
 }

@@ -51,4 +51,17 @@ std::vector<std::int64_t> split_uniformly(Random& random, std::int64_t total, st
   return shares;
 }
 
+std::vector<std::int64_t> split_unevenly(Random& random, std::int64_t total, std::size_t count) {
+  std::vector<std::int64_t> shares;
+  std::int64_t rest = total;
+  for (std::size_t left = count; left > 1; --left) {
+    std::int64_t share = 0;
+    for (std::size_t other = 1; other < left; ++other) share = std::max(share, random.between(0, rest));
+    shares.push_back(share);
+    rest -= share;
+  }
+  if (count > 0) shares.push_back(rest);
+  return shares;
+}
+
 }  // namespace rtgpu

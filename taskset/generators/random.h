@@ -32,4 +32,9 @@ std::uint64_t seed_of(std::uint64_t run_seed, std::uint64_t index);
 // numbers.
 std::vector<std::int64_t> split_uniformly(Random& random, std::int64_t total, std::size_t count);
 
+// As split_uniformly(), but each share in turn is what UUniFast would leave for the others: of a rest that is to be
+// split into n, the largest of n - 1 uniform numbers. The first shares are large, the last ones small. So the programs
+// that were published with the GCAPS paper split utilisations and execution times.
+std::vector<std::int64_t> split_unevenly(Random& random, std::int64_t total, std::size_t count);
+
 }  // namespace rtgpu

@@ -56,6 +56,52 @@ TEST(SplitUniformly, HasTheMarginalsOfAUniformSplit) {
   }
 }
 
+// The first of an uneven split into n is the largest of n - 1 uniform numbers, with the mean (n - 1) / n; the next one
+// likewise of the rest.
+TEST(SplitUnevenly, GivesMostToTheFirst) {
+  constexpr std::int64_t kTotal = 1'000'000;
+  constexpr int kTrials = 20'000;
+  Random random(5);
+  std::vector<double> sums(4);
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::vector<std::int64_t> shares = split_unevenly(random, kTotal, 4);
+    ASSERT_EQ(std::accumulate(shares.begin(), shares.end(), std::int64_t{0}), kTotal);
+    ASSERT_GE(*std::ranges::min_element(shares), 0);
+    for (std::size_t place = 0; place < 4; ++place) sums[place] += static_cast<double>(shares[place]);
+  }
+  const std::vector<double> means = {3.0 / 4, 1.0 / 4 * 2 / 3, 1.0 / 4 / 3 / 2, 1.0 / 4 / 3 / 2};
+  for (std::size_t place = 0; place < 4; ++place) EXPECT_NEAR(sums[place] / kTrials / kTotal, means[place], 0.006);
+  EXPECT_EQ(split_unevenly(random, 10, 1), (std::vector<std::int64_t>{10}));
+  EXPECT_TRUE(split_unevenly(random, 10, 0).empty());
+}
+
+// Whole hundredths for each task, and as many tasks a core as were drawn for it.
+TEST(GcapsTable3, DrawnAsTheProgramDoes) {
+  GcapsTable3 parameters;
+  parameters.as_program = true;
+  parameters.utilisation_per_cpu = {300'000, 300'000};
+  parameters.gpu_share = {0, 0};
+  double largest = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Taskset taskset = generate(parameters, seed);
+    ASSERT_TRUE(validate(taskset).empty());
+    std::vector<int> tasks_of(4);
+    std::int64_t most = 0;
+    for (const Task& task : taskset.tasks) {
+      const std::int64_t hundredths = std::get<CpuSegment>(task.segments.front()).time.max.count() * 100;
+      ASSERT_EQ(hundredths % task.period.count(), 0);
+      ASSERT_GE(hundredths, task.period.count());
+      most = std::max(most, hundredths / task.period.count());
+      ++tasks_of[static_cast<std::size_t>(task.cpu)];
+    }
+    ASSERT_GE(*std::ranges::min_element(tasks_of), 3);
+    ASSERT_LE(*std::ranges::max_element(tasks_of), 6);
+    largest += static_cast<double>(most) / 300;
+  }
+  // The largest of four cores' first shares, of which one alone has a mean of 0.23; split uniformly it would be 0.21.
+  EXPECT_GT(largest, 26);
+}
+
 TEST(SplitUniformly, OfNoneOrOne) {
   Random random(3);
   EXPECT_TRUE(split_uniformly(random, 10, 0).empty());

@@ -97,7 +97,7 @@ TEST(SweepOptions, ThePresetsOfThePaperHaveTheirApproaches) {
   const ProcessResult nine =
       run_rtgpu({"sweep", "--preset=gcaps-fig9c", "--tasksets=1", "--format=table", "--variant=both", "--wait=busy"});
   EXPECT_EQ(nine.status, 0) << nine.err;
-  EXPECT_THAT(nine.out, HasSubstr("gcaps-fig9c: gcaps-table3, 1 taskset a point from seed 0"));
+  EXPECT_THAT(nine.out, HasSubstr("gcaps-fig9c: gcaps-table3, drawn_as=program, 1 taskset a point from seed 0"));
   EXPECT_THAT(nine.out, HasSubstr("  cpus  gcaps      gcaps  gcaps+search  gcaps+search\n"));
   EXPECT_THAT(nine.out, HasSubstr("         safe  published          safe     published\n"));
 }

@@ -8,7 +8,8 @@
 //
 // The driver (simulator or runtime) tells what happened; the policy answers who may go on and what the GPU runs. An
 // enter or leave call that is granted takes enter_cost() or leave_cost() on the task's core; then the driver reports
-// entered or left. A task may be cancelled at any moment, and may leave without having submitted anything.
+// entered or left. (Under the policy server, calls and misc run on another core: see served().) A task may be cancelled
+// at any moment, and may leave without having submitted anything.
 //
 // Not synchronised: one driver at a time.
 #pragma once
@@ -119,6 +120,9 @@ class GpuPolicy {
   const GpuState& gpu() const { return gpu_; }
   // The task that runs above every normal priority of its core, if any.
   virtual TaskId boosted() const { return kNobody; }
+  // With a server: the task whose enter call, misc or leave call is to run now, above every priority of the server's
+  // core. The task itself does as its wait mode says from its request until it has left.
+  virtual TaskId served() const { return kNobody; }
   // Which boundaries the running work has to report.
   virtual Boundary boundary_kind() const { return Boundary::none; }
   // With Boundary::block and Boundary::time_slice: whether something waits for the running work's boundary. Without

@@ -2,6 +2,7 @@
 #include "rtgpu/policies/fmlp_plus.h"
 #include "rtgpu/policies/gcaps.h"
 #include "rtgpu/policies/mpcp.h"
+#include "rtgpu/policies/server.h"
 #include "rtgpu/policies/stream_priority.h"
 #include "rtgpu/policies/tsg_rr.h"
 
@@ -44,8 +45,9 @@ Result<std::unique_ptr<GpuPolicy>> make_policy(Policy policy, PolicySetup setup)
                      "Give the number of stream priorities that the device has.");
       }
       return Made(std::make_unique<StreamPriorityPolicy>(std::move(setup)));
-    case Policy::federated:
     case Policy::server:
+      return Made(std::make_unique<ServerPolicy>(std::move(setup)));
+    case Policy::federated:
       break;
   }
   return Error{ErrorCode::unsupported,

@@ -219,6 +219,33 @@ TEST(FmlpPlus, TheLockGoesByTheTimeOfTheRequest) {
   EXPECT_EQ(fmlp->left(1).granted, 2U);
 }
 
+TEST(Server, ServesOneRequestAfterAnotherByRank) {
+  const auto server = made(Policy::server, setup_of(4, 1));
+  EXPECT_EQ(server->enter_cost(), Duration::microseconds(10));
+  EXPECT_EQ(server->leave_cost(), Duration::microseconds(10));
+  EXPECT_EQ(server->enter(2).granted, 2U);
+  EXPECT_EQ(server->served(), 2U);
+  EXPECT_EQ(server->boosted(), kNobody);  // the client waits on its own core
+  server->enter(3);
+  server->enter(1);
+  server->enter(0);
+  server->entered(2);
+  EXPECT_EQ(server->served(), 2U);  // misc
+  server->submit(2);
+  EXPECT_EQ(server->served(), kNobody);
+  EXPECT_FALSE(server->wants_boundary());
+  server->boundary(2);
+  EXPECT_EQ(server->gpu().runs, 2U);  // is not preempted
+  server->complete(2);
+  EXPECT_EQ(server->served(), 2U);
+  EXPECT_EQ(server->gpu().runs, kNobody);
+  EXPECT_EQ(server->leave(2).granted, 2U);
+  EXPECT_EQ(server->left(2).granted, 0U);
+  EXPECT_EQ(server->cancel(0).granted, 1U);  // and goes on with the next
+  server->cancel(1);
+  EXPECT_EQ(server->served(), 3U);
+}
+
 TEST(StreamPriority, LevelsKeepTheOrderAndNeighboursShare) {
   const std::vector<PolicyTask> five = setup_of(5).tasks;
   EXPECT_THAT(stream_levels(five, 6), ElementsAre(0, 1, 2, 3, 4));
@@ -310,7 +337,7 @@ TEST_P(EveryPolicy, WorksWithEqualPrioritiesAndMoreThan64Tasks) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
                          [](const auto& policy) {
                            std::string name(to_string(policy.param));
                            for (char& c : name) {
@@ -328,7 +355,7 @@ TEST(MakePolicy, SaysWhatIsMissing) {
   const auto streams = make_policy(Policy::stream_priority, setup);
   ASSERT_FALSE(streams);
   EXPECT_EQ(streams.errors().front().place.pointer, "/platform/gpus/0/stream_priorities");
-  EXPECT_FALSE(make_policy(Policy::server, setup));
+  EXPECT_FALSE(make_policy(Policy::federated, setup));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "rtgpu/policies/fmlp_plus.h"
 #include "rtgpu/policies/gcaps.h"
 #include "rtgpu/policies/mpcp.h"
+#include "rtgpu/policies/server.h"
 #include "rtgpu/policies/stream_priority.h"
 #include "rtgpu/policies/tsg_rr.h"
 
@@ -201,8 +202,9 @@ ExplorationResult explore(Policy which, const std::vector<PolicyTask>& tasks, Ex
       return explored(FmlpPlusPolicy(setup), which, setup, limits);
     case Policy::stream_priority:
       return explored(StreamPriorityPolicy(setup), which, setup, limits);
-    case Policy::federated:
     case Policy::server:
+      return explored(ServerPolicy(setup), which, setup, limits);
+    case Policy::federated:
       break;
   }
   ExplorationResult result;
@@ -228,6 +230,7 @@ std::string difference(const GpuPolicy& policy, const Decision& decision, const 
     return "the GPU runs what is not submitted";
   }
   if (policy.boosted() != specification.boosted(expected)) return "boosted is wrong";
+  if (policy.served() != specification.served(expected)) return "served is wrong";
   if (policy.wants_boundary() != specification.wants_boundary(expected)) return "wants_boundary is wrong";
   return {};
 }

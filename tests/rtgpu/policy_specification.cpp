@@ -152,7 +152,7 @@ void PolicySpecification::release(SpecifiedState& state, PolicyEvent event, Task
 // Returns who is granted a call.
 TaskId PolicySpecification::hold(SpecifiedState& state, PolicyEvent event, TaskId task) const {
   const bool asks = event == PolicyEvent::enter || event == PolicyEvent::leave;
-  const bool has_to_wait = has_mutex() || (has_lock() && event == PolicyEvent::enter);
+  const bool has_to_wait = has_mutex() || (admits_one() && event == PolicyEvent::enter);
   if (asks && !has_to_wait) return task;
   if (asks) state.requests.push_back(task);
   release(state, event, task);
@@ -263,7 +263,7 @@ PolicySpecification::Outcome PolicySpecification::move_on(SpecifiedState& state,
     for (const std::uint8_t missed : state.missed) {
       outcome.choice_is_right = outcome.choice_is_right && missed < std::max<std::int64_t>(best_effort, 1);
     }
-  } else if (has_lock()) {
+  } else if (admits_one()) {
     const bool runs_holder = state.holder != kNobody && has_work(state, state.holder);
     state.gpu = {runs_holder ? state.holder : kNobody, false};
   } else if (policy_ == Policy::tsg_rr) {
@@ -276,13 +276,21 @@ PolicySpecification::Outcome PolicySpecification::move_on(SpecifiedState& state,
 
 // The holder of the mutex; the holder of the lock but while its work is with the GPU.
 TaskId PolicySpecification::boosted(const SpecifiedState& state) const {
+  if (has_server()) return kNobody;
   const bool suspends = has_lock() && state.holder != kNobody && has_work(state, state.holder);
   return suspends ? kNobody : state.holder;
+}
+
+// Whom the server works for, but while it waits for the GPU.
+TaskId PolicySpecification::served(const SpecifiedState& state) const {
+  const bool waits = state.holder != kNobody && has_work(state, state.holder);
+  return has_server() && !waits ? state.holder : kNobody;
 }
 
 // Somebody waits who gets the GPU at the running work's next boundary.
 bool PolicySpecification::wants_boundary(const SpecifiedState& state) const {
   const TaskId runs = state.gpu.runs;
+  if (has_server()) return false;
   if (has_mutex()) {
     return runs != kNobody && setup_.tasks[runs].best_effort && has_other_best_effort_work(state, runs);
   }

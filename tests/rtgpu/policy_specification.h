@@ -22,7 +22,7 @@ Decision apply(GpuPolicy& policy, PolicyEvent event, TaskId task);
 // Where a system of tasks is.
 struct SpecifiedState {
   std::vector<Phase> phases;
-  TaskId holder = kNobody;       // of the lock or the mutex
+  TaskId holder = kNobody;       // of the lock or the mutex; whom the server serves
   std::vector<TaskId> requests;  // for it, in the order of asking; under mpcp also the rest of an interrupted exec
   GpuState gpu;
   std::vector<TaskId> work;          // tsg-rr, stream-priority: waiting work in order of arrival
@@ -46,11 +46,15 @@ class PolicySpecification {
   Outcome move_on(SpecifiedState& state, PolicyEvent event, TaskId task, TaskId runs) const;
 
   TaskId boosted(const SpecifiedState& state) const;
+  TaskId served(const SpecifiedState& state) const;
   bool wants_boundary(const SpecifiedState& state) const;
 
  private:
   bool has_mutex() const { return policy_ == Policy::gcaps || policy_ == Policy::gcaps_wc; }
   bool has_lock() const { return policy_ == Policy::mpcp || policy_ == Policy::fmlp_plus; }
+  bool has_server() const { return policy_ == Policy::server; }
+  // Who was let in keeps others out until it has left.
+  bool admits_one() const { return has_lock() || has_server(); }
   bool ranks_above(TaskId a, TaskId b) const;
   bool goes_before(TaskId waiter, TaskId holder) const;
   std::optional<std::size_t> first_request(const SpecifiedState& state) const;

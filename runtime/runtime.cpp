@@ -63,8 +63,18 @@ Error not_usable(GpuStatus status) {
                forked ? "Make the runtime in the process that uses it." : "Start the process again."};
 }
 
+// Whatever a job does outside the device runs on the thread of its task.
+void check_has_no_server(Policy policy) {
+  if (policy != Policy::server) return;
+  throw SetupError({Error{ErrorCode::unsupported, Place{}, fmt::format("policy {}", to_string(policy)),
+                          "gcaps, gcaps-wc, tsg-rr, mpcp, fmlp+ or stream-priority",
+                          "The runtime has no server that would run misc of all tasks on its core. mpcp serves one "
+                          "request at a time by priority, too."}});
+}
+
 // A policy that takes the GPU away from running work needs a device that lets it be taken away.
 void check_policy(Policy policy, const DeviceProperties& device) {
+  check_has_no_server(policy);
   const bool preempts = policy == Policy::gcaps || policy == Policy::gcaps_wc || policy == Policy::tsg_rr;
   if (!preempts || device.preempts) return;
   throw SetupError(
@@ -75,6 +85,7 @@ void check_policy(Policy policy, const DeviceProperties& device) {
 
 // What is known of a real device, in place of what is not said or cannot be.
 Gpu described(Gpu gpu, const DeviceProperties& device) {
+  gpu.server_cpu = Gpu{}.server_cpu;  // there is no server, on whatever core
   if (device.emulated) return gpu;
   if (gpu.name.empty()) gpu.name = device.name;
   if (!gpu.sms) gpu.sms = device.sms;

@@ -48,6 +48,9 @@ void read_overheads(JsonValues& values, JsonValue object, Gpu& gpu) {
   read_fields(values, object, kOverheadFields, gpu.overheads);
 }
 
+// Which cores there are is a rule of the model.
+constexpr IntRange kAnyCpu{0, kMaxCpus - 1};
+
 constexpr std::array kGpuFields = {
     Field<Gpu>{"name", [](JsonValues& v, JsonValue j, Gpu& g) { v.read_string(j, g.name); }},
     Field<Gpu>{"sms", [](JsonValues& v, JsonValue j, Gpu& g) { v.read_integer(j, g.sms.emplace(), kSmsRange); }},
@@ -58,6 +61,7 @@ constexpr std::array kGpuFields = {
                [](JsonValues& v, JsonValue j, Gpu& g) {
                  v.read_integer(j, g.stream_priorities.emplace(), kStreamPrioritiesRange);
                }},
+    Field<Gpu>{"server_cpu", [](JsonValues& v, JsonValue j, Gpu& g) { v.read_integer(j, g.server_cpu, kAnyCpu); }},
     Field<Gpu>{"overheads", read_overheads}};
 
 void read_gpus(JsonValues& values, JsonValue array, Draft& draft) {
@@ -101,9 +105,6 @@ constexpr std::array kWaitModes = {Choice<WaitMode>{"suspend", WaitMode::suspend
                                    Choice<WaitMode>{"busy", WaitMode::busy}};
 constexpr std::array kLockWaits = {Choice<LockWait>{"suspend", LockWait::suspend},
                                    Choice<LockWait>{"spin", LockWait::spin}};
-// Which cores there are is a rule of the model.
-constexpr IntRange kAnyCpu{0, kMaxCpus - 1};
-
 constexpr std::size_t kDeadlineField = 2;
 constexpr std::size_t kPriorityField = 3;
 constexpr std::size_t kGpuPriorityField = 4;

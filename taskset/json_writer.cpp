@@ -151,6 +151,7 @@ void write_gpu(JsonOutput& out, const Gpu& gpu, std::size_t index) {
   member(out, "copy_engines", gpu.copy_engines, Gpu{}.copy_engines);
   member(out, "memory", gpu.memory);
   member(out, "stream_priorities", gpu.stream_priorities);
+  member(out, "server_cpu", gpu.server_cpu, Gpu{}.server_cpu);
   write_overheads(out, gpu.overheads);
   out.end();
 }

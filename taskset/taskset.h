@@ -115,6 +115,7 @@ struct Gpu {
   int copy_engines = 1;
   std::optional<std::int64_t> memory;  // bytes
   std::optional<int> stream_priorities;
+  int server_cpu = 0;  // under the policy server: the core of the server, 0 <= server_cpu < platform.cpus
   Overheads overheads;
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

@@ -54,6 +54,7 @@ class Checker {
   void check_time(const Where& where, std::string_view key, Duration time, Duration least = {});
   void check_time(const Where& where, std::string_view key, const ExecutionTime& time);
   void check_name(const Where& where, const std::string& name);
+  void check_cpu(const Where& where, std::string_view key, int cpu);
 
   void check_gpu(const Gpu& gpu, std::size_t index);
   void check_overheads(const Overheads& overheads, const Where& where);
@@ -140,7 +141,15 @@ void Checker::check_gpu(const Gpu& gpu, std::size_t index) {
   if (gpu.stream_priorities) {
     check_range(where, "/stream_priorities", *gpu.stream_priorities, kStreamPrioritiesRange);
   }
+  check_cpu(where, "/server_cpu", gpu.server_cpu);
   check_overheads(gpu.overheads, where);
+}
+
+void Checker::check_cpu(const Where& where, std::string_view key, int cpu) {
+  const int cpus = taskset_.platform.cpus;
+  if (!scope_.cpus || !kCpuCountRange.holds(cpus) || IntRange{0, cpus - 1}.holds(cpu)) return;
+  fail(where, key, ErrorCode::value, std::to_string(cpu), describe(IntRange{0, cpus - 1}),
+       fmt::format("Cores are counted from 0; platform.cpus is {}.", cpus));
 }
 
 void Checker::check_overheads(const Overheads& overheads, const Where& where) {
@@ -162,17 +171,13 @@ void Checker::check_tasks() {
 
 void Checker::check_task(const Task& task, std::size_t index) {
   const Where where{"/tasks", index};
-  const int cpus = taskset_.platform.cpus;
   check_name(where, task.name);
   check_time(where, "/period", task.period, Duration::nanoseconds(1));
   check_deadline(task, where);
   check_time(where, "/jitter", task.jitter);
   check_range(where, "/priority", task.priority, kPriorityRange);
   check_range(where, "/gpu_priority", task.gpu_priority, kPriorityRange);
-  if (scope_.cpus && kCpuCountRange.holds(cpus) && !IntRange{0, cpus - 1}.holds(task.cpu)) {
-    fail(where, "/cpu", ErrorCode::value, std::to_string(task.cpu), describe(IntRange{0, cpus - 1}),
-         fmt::format("Cores are counted from 0; platform.cpus is {}.", cpus));
-  }
+  check_cpu(where, "/cpu", task.cpu);
   if (task.memory) check_range(where, "/memory", *task.memory, kMemoryRange);
   check_segments(task, index);
 }

@@ -6,15 +6,29 @@
 #include "tools/simulate_request.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace rtgpu {
 namespace {
 
-// The same as can be simulated: those whose decisions there are.
+// The same as can be simulated, those whose decisions there are; but for the server, which the runtime does not have.
+std::vector<Policy> policies_to_run() {
+  std::vector<Policy> policies = simulated_policies();
+  std::erase(policies, Policy::server);
+  return policies;
+}
+
+std::string why_not(Policy policy) {
+  if (policy != Policy::server) return fmt::format("{} is not there yet.", to_string(policy));
+  return "The runtime has no server that would run misc of all tasks on its core; mpcp serves one request at a time by "
+         "priority, too.";
+}
+
 Policy parse_policy_option(const std::vector<std::string>& names, Errors& errors) {
   if (names.empty()) return kDefaultRunPolicy;
   if (names.size() > 1) {
@@ -23,12 +37,12 @@ Policy parse_policy_option(const std::vector<std::string>& names, Errors& errors
     return kDefaultRunPolicy;
   }
   std::vector<std::string_view> known;
-  for (const Policy policy : simulated_policies()) {
+  for (const Policy policy : policies_to_run()) {
     if (names.front() == to_string(policy)) return policy;
     known.push_back(to_string(policy));
   }
   Error error = choice_error("--policy", names.front(), known);
-  if (parse_policy(names.front())) error.advice = fmt::format("{} is not there yet.", names.front());
+  if (const auto policy = parse_policy(names.front())) error.advice = why_not(*policy);
   errors.push_back(std::move(error));
   return kDefaultRunPolicy;
 }

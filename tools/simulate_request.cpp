@@ -14,7 +14,7 @@ namespace rtgpu {
 namespace {
 
 bool is_simulated(Policy policy) {
-  return policy != Policy::federated && policy != Policy::server;
+  return policy != Policy::federated;
 }
 
 void add_policy(std::vector<Policy>& policies, Policy policy) {

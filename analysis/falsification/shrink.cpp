@@ -85,13 +85,19 @@ class Shrinker {
   // Cores that are in use, numbered from 0.
   void compact_cores() {
     Taskset taskset = best_.taskset;
+    int& server_cpu = taskset.platform.gpus.front().server_cpu;
+    const bool has_server = best_.policy == Policy::server;
+    if (!has_server) server_cpu = Gpu{}.server_cpu;
     std::vector<int> used;
     for (const Task& task : taskset.tasks) used.push_back(task.cpu);
+    if (has_server) used.push_back(server_cpu);
     std::ranges::sort(used);
     used.erase(std::unique(used.begin(), used.end()), used.end());
-    for (Task& task : taskset.tasks) {
-      task.cpu = static_cast<int>(std::ranges::lower_bound(used, task.cpu) - used.begin());
-    }
+    const auto number_of = [&](int cpu) {
+      return static_cast<int>(std::ranges::lower_bound(used, cpu) - used.begin());
+    };
+    for (Task& task : taskset.tasks) task.cpu = number_of(task.cpu);
+    if (has_server) server_cpu = number_of(server_cpu);
     taskset.platform.cpus = static_cast<int>(used.size());
     take(std::move(taskset), best_.scenario);
   }

@@ -29,6 +29,7 @@ class Lane {
 
 struct Lanes {
   Lane<CoreInterval> core;
+  Lane<CoreInterval> server;
   Lane<GpuInterval> gpu;
   Lane<CopyInterval> copy;
 };
@@ -53,7 +54,7 @@ Activity activity_of(JobState state, bool has_core, const GpuInterval* gpu, bool
 
 bool are_alike(const ActivityInterval& a, const ActivityInterval& b) {
   return a.end == b.begin && a.job == b.job && a.segment == b.segment && a.activity == b.activity &&
-         a.holds_core == b.holds_core && a.boosted == b.boosted;
+         a.holds_core == b.holds_core && a.boosted == b.boosted && a.by_server == b.by_server;
 }
 
 void add(std::vector<ActivityInterval>& all, const ActivityInterval& next, bool by_state) {
@@ -68,12 +69,14 @@ void add(std::vector<ActivityInterval>& all, const ActivityInterval& next, bool 
 void divide(const TaskInterval& state, Lanes& lanes, std::vector<ActivityInterval>& all, bool by_state) {
   for (Duration now = state.begin; now < state.end;) {
     const bool has_core = lanes.core.at(now) != nullptr;
+    const bool by_server = lanes.server.at(now) != nullptr;
     const GpuInterval* gpu = lanes.gpu.at(now);
     const bool copies = lanes.copy.at(now) != nullptr;
-    const Duration end =
-        std::min({state.end, lanes.core.changes(now), lanes.gpu.changes(now), lanes.copy.changes(now)});
-    const Activity activity = activity_of(state.state, has_core, gpu, copies);
-    add(all, {state.task, state.job, state.segment, activity, state.state, has_core, state.boosted, now, end},
+    const Duration end = std::min({state.end, lanes.core.changes(now), lanes.server.changes(now),
+                                   lanes.gpu.changes(now), lanes.copy.changes(now)});
+    const Activity activity = activity_of(state.state, has_core || by_server, gpu, copies);
+    add(all,
+        {state.task, state.job, state.segment, activity, state.state, has_core, state.boosted, by_server, now, end},
         by_state);
     now = end;
   }
@@ -109,7 +112,10 @@ std::string_view to_string(Activity activity) {
 
 std::vector<std::vector<ActivityInterval>> activities(const Schedule& schedule, std::size_t tasks, bool by_state) {
   std::vector<Lanes> lanes(tasks);
-  for (const CoreInterval& interval : schedule.cores) lanes[interval.task].core.add(interval);
+  for (const CoreInterval& interval : schedule.cores) {
+    Lanes& of_task = lanes[interval.task];
+    (interval.by_server ? of_task.server : of_task.core).add(interval);
+  }
   for (const GpuInterval& interval : schedule.gpu) lanes[interval.task].gpu.add(interval);
   for (const CopyInterval& interval : schedule.copies) lanes[interval.task].copy.add(interval);
   std::vector<std::vector<ActivityInterval>> all(tasks);

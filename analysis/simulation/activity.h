@@ -37,6 +37,7 @@ struct ActivityInterval {
   JobState state = JobState::idle;  // where it begins
   bool holds_core = false;          // runs on its core, waits busily there, or spins
   bool boosted = false;
+  bool by_server = false;  // done by the server, on its core
   Duration begin;
   Duration end;
 };

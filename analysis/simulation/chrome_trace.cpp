@@ -93,6 +93,7 @@ class TraceWriter {
     }
     std::vector<bool> used(static_cast<std::size_t>(taskset_.platform.cpus), false);
     for (const Task& task : taskset_.tasks) used[static_cast<std::size_t>(task.cpu)] = true;
+    for (const CoreInterval& run : schedule_.cores) used[static_cast<std::size_t>(run.core)] = true;
     for (std::size_t core = 0; core < used.size(); ++core) {
       if (used[core]) name_lane(kCores, lane_of(core), fmt::format("\"core {}\"", core));
     }
@@ -123,18 +124,24 @@ class TraceWriter {
     const std::string state = fmt::format("\"{}\"", to_string(each.activity));
     std::string arguments = fmt::format(R"("job":{},"segment":{})", each.job, each.segment);
     if (each.boosted) arguments += R"(,"boosted":true)";
-    if (each.holds_core && waits(each.activity)) arguments += R"(,"holds_core":true)";
+    if (each.holds_core && waits(each)) arguments += R"(,"holds_core":true)";
+    if (each.by_server) arguments += R"(,"by_server":true)";
     if (extras_.exact) arguments += fmt::format(R"(,"task":{},"job_state":"{}")", each.task, to_string(each.state));
     complete(state, "task", kTasks, lane_of(each.task), each.begin, each.end, arguments);
-    if (!each.holds_core) return;
     arguments.append(R"(,"state":)").append(state);
-    const int core = taskset_.tasks[each.task].cpu;
+    if (each.by_server) write_on_core(each, taskset_.platform.gpus.front().server_cpu, arguments);
+    if (each.holds_core) write_on_core(each, taskset_.tasks[each.task].cpu, arguments);
+  }
+
+  void write_on_core(const ActivityInterval& each, int core, std::string arguments) {
     if (extras_.exact) arguments += fmt::format(R"(,"core":{})", core);
     complete(names_[each.task], "core", kCores, core + 1, each.begin, each.end, arguments);
   }
 
-  static bool waits(Activity activity) {
-    return activity != Activity::cpu && activity != Activity::misc && activity != Activity::call;
+  static bool waits(const ActivityInterval& each) {
+    const bool works =
+        each.activity == Activity::cpu || each.activity == Activity::misc || each.activity == Activity::call;
+    return each.by_server || !works;
   }
 
   void write_devices() {

@@ -136,13 +136,16 @@ class Chart {
   }
 
   std::string tip_of(const ActivityInterval& each, std::string_view what) const {
-    return fmt::format("{}, job {}: {}{}{}, {} to {} ms", taskset_.tasks[each.task].name, each.job, what,
-                       each.boosted ? ", boosted" : "", waits(each) && each.holds_core ? ", holds its core" : "",
-                       to_milliseconds(each.begin), to_milliseconds(each.end));
+    return fmt::format("{}, job {}: {}{}{}{}, {} to {} ms", taskset_.tasks[each.task].name, each.job, what,
+                       each.by_server ? ", by the server" : "", each.boosted ? ", boosted" : "",
+                       waits(each) && each.holds_core ? ", holds its core" : "", to_milliseconds(each.begin),
+                       to_milliseconds(each.end));
   }
 
   static bool waits(const ActivityInterval& each) {
-    return each.activity != Activity::cpu && each.activity != Activity::misc && each.activity != Activity::call;
+    const bool works =
+        each.activity == Activity::cpu || each.activity == Activity::misc || each.activity == Activity::call;
+    return each.by_server || !works;
   }
 
   bool is_short_turn(const ActivityInterval& each) const {

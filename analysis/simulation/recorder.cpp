@@ -21,7 +21,8 @@ Recorder::Recorder(Schedule& schedule, std::size_t tasks, std::size_t cores, std
   for (std::size_t task = 0; task < tasks; ++task) {
     open_tasks_.push_back({task, 0, 0, JobState::idle, false, {}, {}});
   }
-  for (std::size_t core = 0; core < cores; ++core) open_cores_.push_back({static_cast<int>(core), kNoTask, {}, {}});
+  for (std::size_t core = 0; core < cores; ++core)
+    open_cores_.push_back({static_cast<int>(core), kNoTask, {}, {}, false});
   open_gpu_ = {kNoTask, false, {}, {}};
   for (std::size_t engine = 0; engine < engines; ++engine) {
     open_copies_.push_back({static_cast<int>(engine), kNoTask, {}, {}});
@@ -48,10 +49,12 @@ void Recorder::task(std::size_t task, std::int64_t job, std::size_t segment, Job
   go_on(schedule_.tasks, open, {task, job, segment, state, boosted, now, now}, open.state != JobState::idle, same, now);
 }
 
-void Recorder::core(std::size_t core, TaskIndex task, Duration now) {
-  const auto same = [](const CoreInterval& a, const CoreInterval& b) { return a.task == b.task; };
+void Recorder::core(std::size_t core, TaskIndex task, bool by_server, Duration now) {
+  const auto same = [](const CoreInterval& a, const CoreInterval& b) {
+    return a.task == b.task && a.by_server == b.by_server;
+  };
   CoreInterval& open = open_cores_[core];
-  go_on(schedule_.cores, open, {open.core, task, now, now}, open.task != kNoTask, same, now);
+  go_on(schedule_.cores, open, {open.core, task, now, now, by_server}, open.task != kNoTask, same, now);
 }
 
 void Recorder::gpu(TaskIndex task, bool switching, std::int64_t turn, Duration now) {
@@ -77,7 +80,7 @@ void Recorder::finish(Duration now) {
   for (std::size_t index = 0; index < open_tasks_.size(); ++index) {
     task(index, -1, 0, JobState::idle, false, now);
   }
-  for (std::size_t index = 0; index < open_cores_.size(); ++index) core(index, kNoTask, now);
+  for (std::size_t index = 0; index < open_cores_.size(); ++index) core(index, kNoTask, false, now);
   gpu(kNoTask, false, open_turn_ + 1, now);
   for (std::size_t engine = 0; engine < open_copies_.size(); ++engine) copy(engine, kNoTask, now);
   schedule_.end = now;

@@ -16,7 +16,7 @@ class Recorder {
 
   // Each says what holds from now until the next moment; an interval goes on while nothing changes.
   void task(std::size_t task, std::int64_t job, std::size_t segment, JobState state, bool boosted, Duration now);
-  void core(std::size_t core, TaskIndex task, Duration now);
+  void core(std::size_t core, TaskIndex task, bool by_server, Duration now);
   // `turn` changes whenever work is put on the GPU, so that one task's turns stay apart.
   void gpu(TaskIndex task, bool switching, std::int64_t turn, Duration now);
   void copy(std::size_t engine, TaskIndex task, Duration now);

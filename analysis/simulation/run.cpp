@@ -72,6 +72,7 @@ Simulator::Run::Run(const Taskset& taskset, std::unique_ptr<GpuPolicy> policy, P
       return first.priority > second.priority;
     });
   }
+  if (which == Policy::server) server_core_ = static_cast<std::size_t>(taskset.platform.gpus.front().server_cpu);
   observation_.tasks.resize(tasks_.size());
 }
 
@@ -124,8 +125,8 @@ void Simulator::Run::reset(const Scenario& scenario) {
 Nanoseconds Simulator::Run::next_event() {
   Nanoseconds next = kNever;
   for (const SimJob& job : jobs_) next = std::min(next, job.next_actual);
-  for (const std::uint32_t task : running_) {
-    if (task != kNone && takes_time_on_core(task)) next = std::min(next, now_ + jobs_[task].on_core_left);
+  for (std::size_t core = 0; core < running_.size(); ++core) {
+    if (takes_time_on(core)) next = std::min(next, now_ + jobs_[running_[core]].on_core_left);
   }
   for (const std::uint32_t task : copying_) {
     if (task != kNone) next = std::min(next, now_ + jobs_[task].device_left);
@@ -139,8 +140,8 @@ void Simulator::Run::advance(Nanoseconds to) {
   if (passed == 0) return;
   if (recorder_) record();
   now_ = to;
-  for (const std::uint32_t task : running_) {
-    if (task != kNone && takes_time_on_core(task)) jobs_[task].on_core_left -= passed;
+  for (std::size_t core = 0; core < running_.size(); ++core) {
+    if (takes_time_on(core)) jobs_[running_[core]].on_core_left -= passed;
   }
   for (const std::uint32_t task : copying_) {
     if (task != kNone) jobs_[task].device_left -= passed;
@@ -157,8 +158,8 @@ void Simulator::Run::advance(Nanoseconds to) {
 
 // Ends of work come before releases, so that a job that is complete by the next release is not in its way.
 void Simulator::Run::handle_due() {
-  for (const std::uint32_t task : running_) {
-    if (task != kNone && takes_time_on_core(task) && jobs_[task].on_core_left == 0) touch(task);
+  for (std::size_t core = 0; core < running_.size(); ++core) {
+    if (takes_time_on(core) && jobs_[running_[core]].on_core_left == 0) touch(running_[core]);
   }
   gpu_due();
   copies_due();
@@ -177,7 +178,9 @@ void Simulator::Run::record() {
     recorder_->task(task, job.number, job.segment, job.state, task == boosted, now);
   }
   for (std::size_t core = 0; core < running_.size(); ++core) {
-    recorder_->core(core, running_[core] == kNone ? kNoTask : running_[core], now);
+    const std::uint32_t task = running_[core];
+    recorder_->core(core, task == kNone ? kNoTask : task, task != kNone && core == server_core_ && is_served(task),
+                    now);
   }
   recorder_->gpu(on_gpu_ == kNone ? kNoTask : on_gpu_, switch_left_ > 0, turns_, now);
   for (std::size_t engine = 0; engine < copying_.size(); ++engine) {

@@ -103,6 +103,7 @@ class Simulator::Run {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::size_t kNoCore = std::numeric_limits<std::size_t>::max();
 
   void reset(const Scenario& scenario);
 
@@ -118,14 +119,17 @@ class Simulator::Run {
 
   // Cores: run_cores.cpp.
   bool wants_core(std::uint32_t task) const;
-  bool takes_time_on_core(std::uint32_t task) const;
+  bool is_served(std::uint32_t task) const { return server_core_ != kNoCore && is_served_in(jobs_[task].state); }
+  bool works_on(std::size_t core) const;
+  bool takes_time_on(std::size_t core) const;
   void touch(std::uint32_t task) {
     is_touched_[tasks_[task].core] = 1;
+    if (server_core_ != kNoCore) is_touched_[server_core_] = 1;
     any_touched_ = true;
   }
   void dispatch(std::size_t core);
   void settle();
-  void step_on_core(std::uint32_t task);
+  void step_on(std::size_t core);
   void call(std::uint32_t task, JobState state, Nanoseconds cost);
 
   // The GPU and the copy engines: run_devices.cpp.
@@ -149,6 +153,7 @@ class Simulator::Run {
   std::unique_ptr<GpuPolicy> policy_;
   Boundary boundary_kind_;
   bool copies_by_priority_;
+  std::size_t server_core_ = kNoCore;  // under the policy server
   std::vector<SimTask> tasks_;
   std::vector<std::vector<std::uint32_t>> on_core_;  // tasks of each core, highest first
 

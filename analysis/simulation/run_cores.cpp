@@ -1,14 +1,17 @@
-// The cores of a simulated run: partitioned preemptive fixed priorities, with the policy's boost above them.
+// The cores of a simulated run: partitioned preemptive fixed priorities, with the policy's boost, or its server, above
+// them.
 #include "analysis/simulation/run.h"
 
 namespace rtgpu {
 
-// Tasks in a state that needs the core want it, and so does one that waits without giving it up.
+// Tasks in a state that needs their core want it, and so does one that waits without giving it up.
 bool Simulator::Run::wants_core(std::uint32_t task) const {
+  if (is_served(task)) return tasks_[task].busy;
   switch (jobs_[task].state) {
     case JobState::idle:
       return false;
     case JobState::enter_waiting:
+      return server_core_ == kNoCore ? tasks_[task].spins : tasks_[task].busy;
     case JobState::leave_waiting:
       return tasks_[task].spins;
     case JobState::gpu:
@@ -19,8 +22,14 @@ bool Simulator::Run::wants_core(std::uint32_t task) const {
   }
 }
 
-bool Simulator::Run::takes_time_on_core(std::uint32_t task) const {
-  switch (jobs_[task].state) {
+// Whether what runs on the core is what the job there has to do, and not a wait for the server.
+bool Simulator::Run::works_on(std::size_t core) const {
+  return running_[core] != kNone && (core == server_core_ || !is_served(running_[core]));
+}
+
+bool Simulator::Run::takes_time_on(std::size_t core) const {
+  if (!works_on(core)) return false;
+  switch (jobs_[running_[core]].state) {
     case JobState::cpu:
     case JobState::entering:
     case JobState::misc:
@@ -32,6 +41,10 @@ bool Simulator::Run::takes_time_on_core(std::uint32_t task) const {
 }
 
 void Simulator::Run::dispatch(std::size_t core) {
+  if (core == server_core_ && policy_->served() != kNobody) {
+    running_[core] = policy_->served();
+    return;
+  }
   const TaskId boosted = policy_->boosted();
   if (boosted != kNobody && tasks_[boosted].core == core && wants_core(boosted)) {
     running_[core] = boosted;
@@ -53,15 +66,17 @@ void Simulator::Run::settle() {
       if (is_touched_[core] == 0) continue;
       is_touched_[core] = 0;
       dispatch(core);
-      if (running_[core] != kNone) step_on_core(running_[core]);
+      step_on(core);
     }
   }
 }
 
 // Takes the running task to its next state if it has nothing left to do on the core in this one.
-void Simulator::Run::step_on_core(std::uint32_t task) {
+void Simulator::Run::step_on(std::size_t core) {
+  if (!works_on(core)) return;
+  const std::uint32_t task = running_[core];
   SimJob& job = jobs_[task];
-  if (takes_time_on_core(task) && job.on_core_left > 0) return;
+  if (takes_time_on(core) && job.on_core_left > 0) return;
   switch (job.state) {
     case JobState::cpu:
       end_segment(task);
@@ -84,6 +99,13 @@ void Simulator::Run::step_on_core(std::uint32_t task) {
       break;
     case JobState::leaving:
       apply(policy_->left(task));
+      if (server_core_ == kNoCore) {
+        end_segment(task);
+      } else {
+        job.state = JobState::woken;
+      }
+      break;
+    case JobState::woken:
       end_segment(task);
       break;
     case JobState::to_copy:

@@ -23,11 +23,18 @@ enum class JobState : std::uint8_t {
   to_leave,       // its work is done, about to ask to leave (core; takes no time)
   leave_waiting,  // waits for the leave call: suspended, or spinning on the core
   leaving,        // its leave call (core)
+  woken,          // the server has left it, about to go on (core; takes no time)
   to_copy,        // about to submit a copy (core; takes no time)
   copy,           // its copy is with the copy engine: suspended, or waiting busily on the core
   copied,         // its copy is done, about to go on (core; takes no time)
 };
-inline constexpr std::size_t kJobStateCount = 13;
+inline constexpr std::size_t kJobStateCount = 14;
+// Under the policy server, the states that are the server's work for the job, on the server's core; the job itself does
+// as its wait mode says.
+constexpr bool is_served_in(JobState state) {
+  return state == JobState::entering || state == JobState::misc || state == JobState::to_leave ||
+         state == JobState::leave_waiting || state == JobState::leaving;
+}
 std::string_view to_string(JobState state);  // as above: "idle", "cpu", "to_enter", ...
 
 // Each kind of interval is sorted by its begin; neighbours that are alike are one, but for turns on the GPU. Times are
@@ -47,6 +54,7 @@ struct CoreInterval {
   TaskIndex task = kNoTask;
   Duration begin;
   Duration end;
+  bool by_server = false;  // the server runs, for the task
   friend bool operator==(const CoreInterval&, const CoreInterval&) = default;
 };
 struct GpuInterval {

@@ -17,9 +17,9 @@ bool has_rules(Policy policy) {
     case Policy::mpcp:
     case Policy::fmlp_plus:
     case Policy::stream_priority:
+    case Policy::server:
       return true;
     case Policy::federated:
-    case Policy::server:
       break;
   }
   return false;
@@ -92,7 +92,7 @@ std::vector<ScheduleViolation> check_schedule(const Taskset& taskset, Policy pol
                  fmt::format("nothing is known of {} on {} GPUs", to_string(policy), taskset.platform.gpus.size()));
     return findings.take();
   }
-  check_intervals(taskset, schedule, findings);
+  check_intervals(taskset, policy, schedule, findings);
   if (!findings.empty()) return findings.take();
   const ScheduleView view(taskset, policy, wait, schedule, options);
   check_jobs(view, findings);

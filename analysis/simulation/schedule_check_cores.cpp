@@ -25,9 +25,32 @@ bool is_boosted_in(Policy policy, JobState state) {
   }
 }
 
-// The task that a core has to run: the highest that wants it, boosted ones first.
+// Whom the server has to work for at the moment.
+TaskIndex served_in(const ScheduleView& view, const ScheduleSlice& slice) {
+  for (TaskIndex task = 0; task < view.tasks.size(); ++task) {
+    if (slice.visits[task] != nullptr && view.is_served(*slice.visits[task])) return task;
+  }
+  return kNoTask;
+}
+
+void check_server(const ScheduleView& view, Findings& findings) {
+  for (const ScheduleSlice& slice : view.slices) {
+    const TaskIndex served = served_in(view, slice);
+    if (served == kNoTask && slice.by_server) {
+      findings.add(ScheduleRule::core, slice.cores[view.server_core()], slice.begin,
+                   "the server runs for it without work");
+    }
+    if (served != kNoTask && !slice.by_server) {
+      findings.add(ScheduleRule::core, served, slice.begin, "the server does not run, though it has work for it");
+    }
+  }
+}
+
+// The task that a core has to run: the highest that wants it, boosted ones first, and whom the server works for before
+// all.
 TaskIndex highest_on(const ScheduleView& view, const ScheduleSlice& slice, std::size_t core) {
-  TaskIndex highest = kNoTask;
+  TaskIndex highest = view.has_server() && core == view.server_core() ? served_in(view, slice) : kNoTask;
+  if (highest != kNoTask) return highest;
   const auto place = [&](TaskIndex task) {
     return std::pair(!is_boosted_in(view.policy, slice.visits[task]->state), view.tasks[task].cpu_rank);
   };
@@ -43,6 +66,7 @@ TaskIndex highest_on(const ScheduleView& view, const ScheduleSlice& slice, std::
 }  // namespace
 
 void check_cores(const ScheduleView& view, Findings& findings) {
+  if (view.has_server()) check_server(view, findings);
   for (const ScheduleSlice& slice : view.slices) {
     for (std::size_t core = 0; core < slice.cores.size(); ++core) {
       const TaskIndex runs = slice.cores[core];

@@ -1,4 +1,5 @@
-// What one task has at a time: the mutex of the updates (gcaps, gcaps-wc) and the lock on the GPU (mpcp, fmlp+).
+// What one task has at a time: the mutex of the updates (gcaps, gcaps-wc), the lock on the GPU (mpcp, fmlp+), and the
+// server (server).
 #include "analysis/simulation/schedule_check_view.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ enum class Role : std::uint8_t { none, waits, holds };
 
 class Exclusive {
  public:
-  enum class Kind : std::uint8_t { update_mutex, gpu_lock };
+  enum class Kind : std::uint8_t { update_mutex, gpu_lock, server };
 
   Exclusive(const ScheduleView& view, Findings& findings, Kind kind) : view_(view), findings_(findings), kind_(kind) {}
 
@@ -64,7 +65,10 @@ class Exclusive {
     }
   }
 
-  std::string_view name() const { return kind_ == Kind::update_mutex ? "the mutex" : "the lock"; }
+  std::string_view name() const {
+    if (kind_ == Kind::server) return "the server";
+    return kind_ == Kind::update_mutex ? "the mutex" : "the lock";
+  }
 
   // Returns the holder.
   TaskIndex check_holder(const ScheduleSlice& slice) {
@@ -166,6 +170,7 @@ void check_update_mutex(const ScheduleView& view, Findings& findings) {
 }
 
 void check_gpu_lock(const ScheduleView& view, Findings& findings) {
+  if (view.has_server()) Exclusive(view, findings, Exclusive::Kind::server).check();
   if (view.policy != Policy::mpcp && view.policy != Policy::fmlp_plus) return;
   Exclusive(view, findings, Exclusive::Kind::gpu_lock).check();
 }

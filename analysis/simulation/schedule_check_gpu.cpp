@@ -247,6 +247,15 @@ void check_lock(const ScheduleView& view, Findings& findings) {
   }
 }
 
+// --- server: in what order requests are served is checked with the server
+
+void check_not_interrupted(const ScheduleView& view, Findings& findings) {
+  for (const Turn& turn : view.turns) {
+    if (!turn.is_interrupted) continue;
+    findings.add(ScheduleRule::gpu_interruption, turn.visit->task, turn.end, "is interrupted");
+  }
+}
+
 // --- stream-priority
 
 // The levels are part of the policy's set-up, as are the priorities.
@@ -320,8 +329,10 @@ void check_gpu(const ScheduleView& view, Findings& findings) {
     case Policy::stream_priority:
       check_stream_priority(view, findings);
       break;
-    case Policy::federated:
     case Policy::server:
+      check_not_interrupted(view, findings);
+      break;
+    case Policy::federated:
       break;
   }
 }

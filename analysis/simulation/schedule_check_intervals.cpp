@@ -13,7 +13,7 @@
 namespace rtgpu {
 namespace {
 
-bool fits(JobState state, const Segment& segment) {
+bool fits(JobState state, const Segment& segment, Policy policy) {
   switch (state) {
     case JobState::idle:
       return false;
@@ -28,6 +28,8 @@ bool fits(JobState state, const Segment& segment) {
     case JobState::leave_waiting:
     case JobState::leaving:
       return std::holds_alternative<GpuSegment>(segment);
+    case JobState::woken:
+      return policy == Policy::server && std::holds_alternative<GpuSegment>(segment);
     case JobState::to_copy:
     case JobState::copy:
     case JobState::copied:
@@ -38,8 +40,8 @@ bool fits(JobState state, const Segment& segment) {
 
 class Form {
  public:
-  Form(const Taskset& taskset, const Schedule& schedule, Findings& findings)
-      : taskset_(taskset), schedule_(schedule), findings_(findings) {}
+  Form(const Taskset& taskset, Policy policy, const Schedule& schedule, Findings& findings)
+      : taskset_(taskset), policy_(policy), schedule_(schedule), findings_(findings) {}
 
   template <class Interval>
   void check_bounds(const std::vector<Interval>& intervals, std::string_view kind) {
@@ -59,7 +61,7 @@ class Form {
       if (each.job < 0) report(each, "a job has a negative number");
       if (each.segment >= segments.size()) {
         report(each, fmt::format("is in segment {} of {}", each.segment, segments.size()));
-      } else if (!fits(each.state, segments[each.segment])) {
+      } else if (!fits(each.state, segments[each.segment], policy_)) {
         report(each, fmt::format("is in a state that segment {} does not have", each.segment));
       }
     }
@@ -70,6 +72,15 @@ class Form {
     for (const Interval& each : intervals) {
       const std::int64_t which = number(each);
       if (which < 0 || which >= static_cast<std::int64_t>(count)) report(each, fmt::format("no {} {}", kind, which));
+    }
+  }
+
+  void check_server() {
+    for (const CoreInterval& each : schedule_.cores) {
+      if (!each.by_server || (policy_ == Policy::server && each.core == taskset_.platform.gpus.front().server_cpu)) {
+        continue;
+      }
+      report(each, fmt::format("the server runs on core {}, which is not its own", each.core));
     }
   }
 
@@ -94,19 +105,21 @@ class Form {
   }
 
   const Taskset& taskset_;
+  Policy policy_;
   const Schedule& schedule_;
   Findings& findings_;
 };
 
 }  // namespace
 
-void check_intervals(const Taskset& taskset, const Schedule& schedule, Findings& findings) {
-  Form form(taskset, schedule, findings);
+void check_intervals(const Taskset& taskset, Policy policy, const Schedule& schedule, Findings& findings) {
+  Form form(taskset, policy, schedule, findings);
   form.check_bounds(schedule.tasks, "task");
   form.check_bounds(schedule.cores, "core");
   form.check_bounds(schedule.gpu, "GPU");
   form.check_bounds(schedule.copies, "copy");
   form.check_task_states();
+  form.check_server();
   const auto core = [](const CoreInterval& each) { return std::int64_t{each.core}; };
   const auto engine = [](const CopyInterval& each) { return std::int64_t{each.engine}; };
   form.check_numbers(schedule.cores, static_cast<std::size_t>(taskset.platform.cpus), core, "core");

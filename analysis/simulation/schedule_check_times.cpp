@@ -27,6 +27,8 @@ Duration call_cost(const ScheduleView& view, JobState call) {
     case Policy::mpcp:
     case Policy::fmlp_plus:
       return call == JobState::entering ? view.overheads().lock : Duration();
+    case Policy::server:
+      return view.overheads().lock;
     default:
       return {};
   }
@@ -59,6 +61,7 @@ std::optional<TimeRange> time_in(const ScheduleView& view, const Segment& segmen
     }
     case JobState::to_enter:
     case JobState::to_leave:
+    case JobState::woken:
     case JobState::to_copy:
     case JobState::copied:
       return TimeRange{};
@@ -72,8 +75,8 @@ std::optional<TimeRange> time_in(const ScheduleView& view, const Segment& segmen
 
 std::span<const JobState> states_of(const Segment& segment) {
   static constexpr std::array kCpu = {JobState::cpu};
-  static constexpr std::array kGpu = {JobState::to_enter, JobState::entering, JobState::misc,
-                                      JobState::gpu,      JobState::to_leave, JobState::leaving};
+  static constexpr std::array kGpu = {JobState::to_enter, JobState::entering, JobState::misc, JobState::gpu,
+                                      JobState::to_leave, JobState::leaving,  JobState::woken};
   static constexpr std::array kCopy = {JobState::to_copy, JobState::copy, JobState::copied};
   if (std::holds_alternative<CpuSegment>(segment)) return kCpu;
   if (std::holds_alternative<GpuSegment>(segment)) return kGpu;

@@ -81,6 +81,7 @@ const GpuSegment& ScheduleView::work(const Visit& visit) const {
 }
 
 bool ScheduleView::wants_core(const Visit& visit) const {
+  if (is_served(visit) || (has_server() && visit.state == JobState::enter_waiting)) return tasks[visit.task].busy;
   switch (visit.state) {
     case JobState::idle:
       return false;
@@ -96,6 +97,7 @@ bool ScheduleView::wants_core(const Visit& visit) const {
     case JobState::misc:
     case JobState::to_leave:
     case JobState::leaving:
+    case JobState::woken:
     case JobState::to_copy:
     case JobState::copied:
       return true;
@@ -158,7 +160,10 @@ void ScheduleView::make_slices() {
   }
   for (const CoreInterval& run : schedule.cores) {
     const auto core = static_cast<std::size_t>(run.core);
-    for_each_slice(slices, run.begin, run.end, [&](ScheduleSlice& slice) { slice.cores[core] = run.task; });
+    for_each_slice(slices, run.begin, run.end, [&](ScheduleSlice& slice) {
+      slice.cores[core] = run.task;
+      slice.by_server = slice.by_server || run.by_server;
+    });
   }
   for (const CopyInterval& copy : schedule.copies) {
     const auto engine = static_cast<std::size_t>(copy.engine);
@@ -180,7 +185,13 @@ void ScheduleView::sum_up() {
     visits[static_cast<std::size_t>(slice.visits[task] - visits.data())].*amount += slice.end - slice.begin;
   };
   for (const ScheduleSlice& slice : slices) {
-    for (const TaskIndex task : slice.cores) add(slice, task, &Visit::on_core);
+    for (std::size_t core = 0; core < slice.cores.size(); ++core) {
+      const TaskIndex task = slice.cores[core];
+      const Visit* visit = task == kNoTask ? nullptr : slice.visits[task];
+      const bool by_server = slice.by_server && core == server_core();
+      // A client may wait busily meanwhile.
+      if (visit != nullptr && is_served(*visit) == by_server) add(slice, task, &Visit::on_core);
+    }
     for (const TaskIndex task : slice.engines) add(slice, task, &Visit::on_engine);
     if (!slice.switching) add(slice, slice.gpu, &Visit::on_gpu);
   }

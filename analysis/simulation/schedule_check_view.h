@@ -56,6 +56,7 @@ struct ScheduleSlice {
   Duration end;
   std::vector<const Visit*> visits;  // by task; null: no job
   std::vector<TaskIndex> cores;      // who runs; kNoTask: nobody
+  bool by_server = false;            // on the server's core the server does, for that task
   std::vector<TaskIndex> engines;
   TaskIndex gpu = kNoTask;
   bool switching = false;   // to `gpu`
@@ -102,6 +103,10 @@ class ScheduleView {
   const GpuSegment& work(const Visit& visit) const;
   bool is_best_effort(TaskIndex task) const { return taskset.tasks[task].best_effort; }
   bool wants_core(const Visit& visit) const;
+  // Under the policy server: its core, and whether it works for a visit.
+  bool has_server() const { return policy == Policy::server; }
+  std::size_t server_core() const { return static_cast<std::size_t>(taskset.platform.gpus.front().server_cpu); }
+  bool is_served(const Visit& visit) const { return has_server() && is_served_in(visit.state); }
 
  private:
   void rank_tasks();
@@ -125,7 +130,7 @@ std::size_t engine_of(const CopySegment& copy, const Gpu& gpu);
 std::size_t engines_of(const Gpu& gpu);
 
 // The rules.
-void check_intervals(const Taskset& taskset, const Schedule& schedule, Findings& findings);
+void check_intervals(const Taskset& taskset, Policy policy, const Schedule& schedule, Findings& findings);
 void check_jobs(const ScheduleView& view, Findings& findings);
 void check_execution_times(const ScheduleView& view, Findings& findings);
 void check_cores(const ScheduleView& view, Findings& findings);

@@ -188,7 +188,7 @@ class Conversion {
     }
     for (const std::size_t core : changed_cores_.all()) {
       if (inferred_) cores_[core] = inferred_->running(core, jobs_, boosted_);
-      recorder_.core(core, cores_[core], now);
+      recorder_.core(core, cores_[core], false, now);
     }
     changed_tasks_.clear();
     changed_cores_.clear();

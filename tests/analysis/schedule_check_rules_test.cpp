@@ -30,7 +30,7 @@ using testing::work_of;
 
 TEST(ScheduleRules, APolicyWithoutRulesIsNotCalledLegal) {
   const Taskset taskset = three_tasks();
-  EXPECT_THAT(broken(taskset, Policy::server, {}), ElementsAre(ScheduleRule::covered));
+  EXPECT_THAT(broken(taskset, Policy::federated, {}), ElementsAre(ScheduleRule::covered));
 }
 
 TEST(ScheduleRules, SaysWhoWhenAndWhat) {

@@ -53,6 +53,7 @@ void vary(std::mt19937_64& engine, Taskset& taskset) {
   gpu.overheads.time_slice = Duration::microseconds(uniform(engine, 200, 2000));
   gpu.stream_priorities = static_cast<int>(uniform(engine, 1, 6));
   gpu.copy_engines = static_cast<int>(uniform(engine, 1, 3));
+  gpu.server_cpu = static_cast<int>(uniform(engine, 0, taskset.platform.cpus - 1));
   if (chance(engine, 30)) gpu.overheads.runlist_update = gpu.overheads.lock = gpu.overheads.context_switch = Duration();
   const int spinning = static_cast<int>(uniform(engine, 0, 2)) * 50;
   for (Task& each : taskset.tasks) {
@@ -242,7 +243,7 @@ TEST_P(CheckedSimulation, NothingCanBeChangedUnnoticed) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, CheckedSimulation,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
                          [](const auto& policy) { return testing::test_name(policy.param); });
 
 }  // namespace

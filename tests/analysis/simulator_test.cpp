@@ -244,7 +244,7 @@ TEST(Simulator, RefusesWhatItDoesNotCover) {
   Taskset taskset = make_taskset({task("a", ms(100), {gpu(ms(0), ms(1))})});
   EXPECT_FALSE(Simulator::of(taskset, Policy::tsg_rr, WaitChoice::file));
   EXPECT_FALSE(Simulator::of(taskset, Policy::stream_priority, WaitChoice::file));
-  EXPECT_FALSE(Simulator::of(taskset, Policy::server, WaitChoice::file));
+  EXPECT_FALSE(Simulator::of(taskset, Policy::federated, WaitChoice::file));
   taskset.platform.gpus.push_back(Gpu{});
   EXPECT_FALSE(Simulator::of(taskset, Policy::gcaps, WaitChoice::file));
 }

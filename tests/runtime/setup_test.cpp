@@ -55,6 +55,19 @@ TEST_F(Setup, RefusesWhatIsNoTask) {
   EXPECT_THAT(refusal([](TaskSetup&) {}), IsEmpty());
 }
 
+TEST_F(Setup, RefusesAServer) {
+  EXPECT_THAT(refusal_of([] { const Runtime runtime(virtual_options("server")); }),
+              AllOf(HasSubstr("policy server"), HasSubstr("mpcp"), HasSubstr("no server that would run misc")));
+}
+
+// The core of a server that it does not have is of no consequence.
+TEST_F(Setup, TakesAPlatformWithAServerElsewhere) {
+  Gpu platform = testing::plain_gpu();
+  platform.server_cpu = 3;
+  Runtime runtime(virtual_options("mpcp", platform));
+  EXPECT_THAT(refusal_of([&] { runtime.add_task(setup("camera", ms(10), 1), [](Job&) {}); }), IsEmpty());
+}
+
 TEST_F(Setup, RefusesANameTwice) {
   EXPECT_THAT(refusal([](TaskSetup&) {}), IsEmpty());
   EXPECT_THAT(refusal([](TaskSetup& task) { task.priority = 2; }), AllOf(HasSubstr("camera"), HasSubstr("name")));

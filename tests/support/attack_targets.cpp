@@ -107,6 +107,11 @@ void add_small_overheads(std::mt19937_64& engine, Gpu& gpu) {
   gpu.copy_engines = static_cast<int>(uniform(engine, 1, 2));
 }
 
+// Half of the time the one that the files have if nothing is said.
+int any_cpu(std::mt19937_64& engine, const Platform& platform) {
+  return chance(engine, 50) ? 0 : static_cast<int>(uniform(engine, 0, platform.cpus - 1));
+}
+
 }  // namespace
 
 Taskset attack_target(std::mt19937_64& engine) {
@@ -114,6 +119,7 @@ Taskset attack_target(std::mt19937_64& engine) {
   Gpu& gpu = taskset.platform.gpus[0];
   gpu.overheads.time_slice = Duration::microseconds(uniform(engine, 200, 2000));
   gpu.stream_priorities = static_cast<int>(uniform(engine, 1, 6));
+  gpu.server_cpu = any_cpu(engine, taskset.platform);
   if (chance(engine, 30)) gpu.overheads.runlist_update = gpu.overheads.lock = Duration();
   switch (uniform(engine, 0, 5)) {
     case 0:
@@ -165,6 +171,7 @@ Taskset small_target(std::mt19937_64& engine) {
     }
   }
   add_small_overheads(engine, taskset.platform.gpus[0]);
+  taskset.platform.gpus[0].server_cpu = any_cpu(engine, taskset.platform);
   return taskset;
 }
 

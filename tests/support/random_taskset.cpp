@@ -106,6 +106,7 @@ void Maker::add_gpu_features(Platform& platform) {
     if (maybe(50)) gpu.copy_engines = pick_int(1, 4);
     if (maybe(50)) gpu.memory = pick(0, 1'000'000'000'000);
     if (maybe(50)) gpu.stream_priorities = pick_int(1, 6);
+    if (maybe(50)) gpu.server_cpu = pick_int(0, platform.cpus - 1);
     if (maybe(50)) gpu.overheads.lock = time({}, Duration::milliseconds(1));
   }
 }

@@ -162,6 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         gpu(R"("sms": 0)", ErrorCode::value, "/sms", "0", "0", "from 1"),
         gpu(R"("copy_engines": -1)", ErrorCode::value, "/copy_engines", "-1", "-1", "from 1"),
         gpu(R"("stream_priorities": 0)", ErrorCode::value, "/stream_priorities", "0", "0", "from 1"),
+        gpu(R"("server_cpu": -1)", ErrorCode::value, "/server_cpu", "-1", "-1", "from 0"),
         gpu(R"("memory": -1)", ErrorCode::value, "/memory", "-1", "-1", "from 0"),
         gpu(R"("name": "")", ErrorCode::value, "/name", "\"\"", "\"\"", "not empty"),
         gpu(R"("overheads": 3)", ErrorCode::type, "/overheads", "3", "3", "object"),

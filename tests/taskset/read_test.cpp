@@ -60,8 +60,8 @@ TEST(Read, EveryKeyOfTheFormat) {
   const Taskset taskset = load(R"({
     "rtgpu": 1, "time_unit": "ms", "ties": "by-order",
     "platform": {"cpus": 6, "gpus": [{"name": "big", "sms": 6, "copy_engines": 2, "memory": "8GiB",
-      "stream_priorities": 5, "overheads": {"runlist_update": 1, "context_switch": "200us", "time_slice": 2,
-      "launch": "10us", "lock": "3us"}}]},
+      "stream_priorities": 5, "server_cpu": 4, "overheads": {"runlist_update": 1, "context_switch": "200us",
+      "time_slice": 2, "launch": "10us", "lock": "3us"}}]},
     "tasks": [{"name": "histogram", "period": 100, "deadline": 90, "priority": 70, "gpu_priority": 71, "cpu": 1,
       "wait": "busy", "lock_wait": "spin", "best_effort": false, "jitter": 4, "memory": "256MiB",
       "segments": [{"cpu": 0.5},
@@ -74,6 +74,7 @@ TEST(Read, EveryKeyOfTheFormat) {
   gpu.copy_engines = 2;
   gpu.memory = std::int64_t{8} << 30U;
   gpu.stream_priorities = 5;
+  gpu.server_cpu = 4;
   gpu.overheads = {1ms, 200us, 2ms, 10us, 3us};
   GpuSegment segment;
   segment.misc = {1ms, 1ms};

@@ -73,6 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"/platform/cpus", "0", [](Taskset& set) { set.platform.cpus = 0; }},
         Rule{"/platform/gpus", "empty", [](Taskset& set) { set.platform.gpus.clear(); }},
         Rule{"/platform/gpus/0/copy_engines", "0", [](Taskset& set) { set.platform.gpus[0].copy_engines = 0; }},
+        Rule{"/platform/gpus/0/server_cpu", "1", [](Taskset& set) { set.platform.gpus[0].server_cpu = 1; }},
         Rule{"/platform/gpus/0/sms", "-1", [](Taskset& set) { set.platform.gpus[0].sms = -1; }},
         Rule{"/platform/gpus/0/overheads/launch", "-1ns",
              [](Taskset& set) { set.platform.gpus[0].overheads.launch = kNegative; }},

@@ -42,7 +42,7 @@ TEST_P(RefusedOptions, EndWithStatus2AndNoOutput) {
 const std::vector<RefusedAnalysis> kRefusedAnalyses = {
     {{"--variant", "save"}, {"--variant: found 'save'", "Did you mean 'safe'?"}},
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "tsg-rr"}},
-    {{"--policy", "server"}, {"server is not there yet"}},
+    {{"--policy", "federated"}, {"federated is not there yet"}},
     {{"--policy", "gcaps,gcaps-wc", "--variant", "published"}, {"There is a safe analysis of gcaps-wc."}},
     {{"--policy", ""}, {"--policy"}},
     {{"--wait", "buzy"}, {"--wait: found 'buzy'; expected one of suspend, busy, file. Did you mean 'busy'?"}},

@@ -41,7 +41,8 @@ TEST_P(RefusedRunOptions, EndWithStatus2AndNoOutput) {
 const std::vector<RefusedRun> kRefusedRuns = {
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?"}},
     {{"--policy", "all"}, {"--policy: found 'all'; expected one of gcaps, "}},
-    {{"--policy", "server"}, {"server is not there yet."}},
+    {{"--policy", "server"}, {"--policy: found 'server'", "has no server", "mpcp"}},
+    {{"--policy", "federated"}, {"federated is not there yet."}},
     {{"--policy=gcaps", "--policy=mpcp"}, {"--policy: found gcaps, mpcp; expected one policy"}},
     {{"--policy=gcaps,mpcp"}, {"--policy: found gcaps, mpcp; expected one policy"}},
     {{"--device", "hots"}, {"--device: found 'hots'", "Did you mean 'host'?"}},

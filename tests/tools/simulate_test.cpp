@@ -100,7 +100,8 @@ TEST(Simulate, AllPoliciesThatCanBeSimulatedByDefault) {
   std::vector<std::string> names;
   const json answer = json::parse(run.out);
   for (const json& result : answer["results"]) names.push_back(result["policy"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"gcaps", "gcaps-wc", "tsg-rr", "mpcp", "fmlp+", "stream-priority"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"gcaps", "gcaps-wc", "tsg-rr", "mpcp", "fmlp+", "stream-priority", "server"}));
   // It needs to know how many stream levels there are.
   EXPECT_EQ(answer["results"][5]["error"]["pointer"], "/platform/gpus/0/stream_priorities");
   EXPECT_THAT(run.err, HasSubstr("note: not simulated: " + kCaseStudy + ": /platform/gpus/0/stream_priorities"));
@@ -291,8 +292,8 @@ TEST_P(RefusedSimulateOptions, EndWithStatus2AndNoOutput) {
 }
 
 const std::vector<RefusedSimulation> kRefusedSimulations = {
-    {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "stream-priority, all"}},
-    {{"--policy", "server"}, {"--policy: found 'server'", "server is not there yet."}},
+    {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "server, all"}},
+    {{"--policy", "federated"}, {"--policy: found 'federated'", "federated is not there yet."}},
     {{"--wait", "buzy"}, {"Did you mean 'busy'?"}},
     {{"--horizon", "10"}, {"--horizon: found '10'; expected a time above 0 with its unit", "10s or 500ms"}},
     {{"--horizon", "0s"}, {"--horizon"}},
@@ -305,7 +306,7 @@ const std::vector<RefusedSimulation> kRefusedSimulations = {
     {{"--releases", "sporadically"}, {"--releases: found 'sporadically'; expected one of periodic, sporadic"}},
     {{"--execution", "worts"}, {"--execution", "Did you mean 'worst'?"}},
     {{"--format", "svg"}, {"--format"}},
-    {{"--trace", "/tmp/x.json"}, {"--trace: found 6 policies; expected one policy. Choose one"}},
+    {{"--trace", "/tmp/x.json"}, {"--trace: found 7 policies; expected one policy. Choose one"}},
     {{"--policy=gcaps,mpcp", "--gantt", "/tmp/x.svg"}, {"--gantt: found 2 policies"}},
     {{"--policy=gcaps", "--trace", "-"}, {"--trace", "the name of a file"}},
     {{"--policy=gcaps", "--trace", kCaseStudy}, {"--trace", "the taskset; expected another file"}},

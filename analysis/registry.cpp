@@ -6,6 +6,8 @@
 #include "analysis/rta/gcaps_safe.h"
 #include "analysis/rta/mpcp_published.h"
 #include "analysis/rta/mpcp_safe.h"
+#include "analysis/rta/server_published.h"
+#include "analysis/rta/server_safe.h"
 #include "analysis/rta/stream_priority_safe.h"
 #include "analysis/rta/tsg_rr_published.h"
 #include "analysis/rta/tsg_rr_safe.h"
@@ -46,6 +48,9 @@ constexpr std::array kAnalyses = {
               Needs::nothing),
     safe(Policy::stream_priority, &build_stream_priority_safe, "analysis/rta/stream_priority_safe.h", false,
          Needs::stream_priorities),
+    safe(Policy::server, &build_server_safe, "analysis/rta/server_safe.h", true, Needs::nothing),
+    published(Policy::server, &build_server_published, "GPU server (RTCSA 2017), request-driven bound", false,
+              Needs::nothing),
 };
 
 constexpr auto kEntries = [] {

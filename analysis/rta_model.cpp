@@ -91,6 +91,7 @@ Errors RtaModel::assign(const Taskset& taskset, WaitChoice wait, CopySegments co
 
 void RtaModel::assign_tasks(const Taskset& taskset) {
   overheads_ = taskset.platform.gpus.front().overheads;
+  server_core_ = taskset.platform.gpus.front().server_cpu;
   tasks_.resize(taskset.tasks.size());
   for (TaskIndex index = 0; index < tasks_.size(); ++index) {
     const Task& task = taskset.tasks[index];

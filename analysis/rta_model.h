@@ -56,6 +56,7 @@ class RtaModel {
   const RtaTask& task(TaskIndex index) const { return tasks_[index]; }
   std::size_t size() const { return tasks_.size(); }
   const Overheads& overheads() const { return overheads_; }
+  int server_core() const { return server_core_; }  // under the policy server
   WaitLabel wait_label() const { return wait_label_; }
 
   // Real-time tasks, highest CPU priority first.
@@ -101,6 +102,7 @@ class RtaModel {
 
   std::vector<RtaTask> tasks_;
   Overheads overheads_;
+  int server_core_ = 0;
   WaitLabel wait_label_ = WaitLabel::suspend;
   std::vector<TaskIndex> gpu_users_;
   std::vector<TaskIndex> cpu_order_;

@@ -226,13 +226,14 @@ class Iteration {
   // Why there is no bound: a task that it needs one from has none, or there is too much to do.
   void set_unbounded(TaskResult& result) const {
     const auto needed = std::ranges::find_if(recurrence_.groups, [&](const Group& group) {
-      return group.task != kNoTask && !model_.task(group.task).best_effort && group.unit.is_infinite() &&
-             known_[group.task].response.is_infinite() && depends_on_response(group);
+      return group.task != kNoTask && group.unit.is_infinite() && known_[group.task].response.is_infinite() &&
+             depends_on_response(group);
     });
     if (needed != recurrence_.groups.end() && !is_too_much_alone(result.task)) {
       result.outcome = Outcome::unknown;
       result.reason =
-          fmt::format("depends on the response time of {}, which has no bound", taskset_.tasks[needed->task].name);
+          fmt::format("depends on the response time of {}, which {}", taskset_.tasks[needed->task].name,
+                      model_.task(needed->task).best_effort ? "is best-effort and has no bound" : "has no bound");
     } else {
       result.outcome = Outcome::not_schedulable;
       result.reason = fmt::format("the recurrence passes the {}, {}", options_.beyond_deadline ? "period" : "deadline",

@@ -55,6 +55,7 @@ Taskset target(std::uint64_t seed, std::int64_t index) {
   if (index / 12 % 2 == 1) parameters.runlist_update = Duration();
   Taskset taskset = generate(parameters, own_seed);
   taskset.platform.gpus.front().stream_priorities = 6;
+  taskset.platform.gpus.front().server_cpu = static_cast<int>(engine() % 4);
   return taskset;
 }
 
@@ -97,7 +98,7 @@ void attack_one(Campaign& campaign, const Taskset& taskset, std::size_t place, s
 }
 
 bool has_lock_wait(Policy policy) {
-  return policy != Policy::tsg_rr && policy != Policy::stream_priority;
+  return policy != Policy::tsg_rr && policy != Policy::stream_priority && policy != Policy::server;
 }
 
 void attack_all(Campaign& campaign, const Taskset& given, std::uint64_t seed) {

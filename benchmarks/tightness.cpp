@@ -77,8 +77,8 @@ int main(int argc, char** argv) {
   fmt::print("{:>11}  {:<15} {:<7} {:>8} {:>10} {:>8} {:>7} {:>7}\n", "utilisation", "policy", "wait", "accepted",
              "not broken", "of these", "median", "95 %");
   for (const std::int64_t utilisation : {200'000, 300'000, 400'000}) {
-    for (const Policy policy :
-         {Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp, Policy::fmlp_plus, Policy::stream_priority}) {
+    for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp, Policy::fmlp_plus,
+                                Policy::stream_priority, Policy::server}) {
       for (const WaitChoice wait : {WaitChoice::suspend, WaitChoice::busy}) {
         Row row;
         for (std::int64_t index = 0; index < count; ++index) {

@@ -152,6 +152,7 @@ Taskset table3_target(std::mt19937_64& engine) {
   if (engine() % 2 == 0) parameters.runlist_update = {};
   Taskset taskset = generate(parameters, engine());
   taskset.platform.gpus.front().stream_priorities = 6;
+  taskset.platform.gpus.front().server_cpu = static_cast<int>(engine() % 4);
   return taskset;
 }
 
@@ -182,7 +183,7 @@ TEST_P(SafeUnderAttack, NoScheduleExceedsABound) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, SafeUnderAttack,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
                          [](const auto& policy) { return testing::test_name(policy.param); });
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "analysis/rta/fmlp_plus_safe.h"
 #include "analysis/rta/gcaps_safe.h"
 #include "analysis/rta/mpcp_safe.h"
+#include "analysis/rta/server_safe.h"
 #include "analysis/rta/stream_priority_safe.h"
 #include "analysis/rta/tsg_rr_safe.h"
 #include "analysis/safe.h"
@@ -87,6 +88,8 @@ std::vector<Mutation> all_mutations() {
                                                                                                    all);
   add_mutations<&build_stream_priority_safe, cpu_preemption, gpu_preemption, gpu_blocking, gpu_interleaving, copy,
                 overhead>(Policy::stream_priority, all);
+  add_mutations<&build_server_safe, cpu_preemption, cpu_blocking, gpu_preemption, gpu_blocking, copy, overhead>(
+      Policy::server, all);
   return all;
 }
 
@@ -144,7 +147,8 @@ TEST(CarryIn, LeftOutIsFound) {
       {Policy::tsg_rr, "carry_in", &without_carry_in<&build_tsg_rr_safe>},
       {Policy::mpcp, "carry_in", &without_carry_in<&build_mpcp_safe>},
       {Policy::fmlp_plus, "carry_in", &without_carry_in<&build_fmlp_plus_safe>},
-      {Policy::stream_priority, "carry_in", &without_carry_in<&build_stream_priority_safe>}};
+      {Policy::stream_priority, "carry_in", &without_carry_in<&build_stream_priority_safe>},
+      {Policy::server, "carry_in", &without_carry_in<&build_server_safe>}};
   const auto seed = std::random_device{}();
   for (const Mutation& mutation : mutations) {
     EXPECT_TRUE(is_exceeded(with_carry_in(), mutation, seed, 2000)) << to_string(mutation.policy) << ", seed " << seed;

@@ -19,5 +19,6 @@ NaiveBounds naive_gcaps(const Taskset& taskset, bool busy, JitterSource jitter);
 NaiveBounds naive_tsg_rr(const Taskset& taskset, bool busy, JitterSource jitter);
 NaiveBounds naive_mpcp(const Taskset& taskset, bool busy, JitterSource jitter);
 NaiveBounds naive_fmlp_plus(const Taskset& taskset, bool busy, JitterSource jitter);
+NaiveBounds naive_server(const Taskset& taskset, bool busy, JitterSource jitter);
 
 }  // namespace rtgpu::testing

@@ -236,16 +236,16 @@ TEST(Limits, SafeAnalysesEndOnThousandsOfHeavyTasks) {
   for (int i = 0; i < 2'000; ++i) tasks.push_back(task("t" + std::to_string(i), kMaxTime, {gpu(kMaxTime, kMaxTime)}));
   Taskset heavy = make_taskset(std::move(tasks));
   heavy.platform.gpus[0].overheads.runlist_update = kMaxTime;
-  for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::mpcp, Policy::fmlp_plus}) {
+  for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::mpcp, Policy::fmlp_plus, Policy::server}) {
     for (const TaskResult& each : published_result(heavy, {.policy = policy}).tasks) ASSERT_FALSE(each.bound);
   }
 }
 
 TEST(Refusals, SayWhatIsNotCovered) {
   const Taskset taskset = load_case("gcaps-example2.json");
-  const Error server = refusal(taskset, {.policy = Policy::server});
-  EXPECT_EQ(server.code, ErrorCode::unsupported);
-  EXPECT_THAT(to_string(server), HasSubstr("not there yet"));
+  const Error federated = refusal(taskset, {.policy = Policy::federated});
+  EXPECT_EQ(federated.code, ErrorCode::unsupported);
+  EXPECT_THAT(to_string(federated), HasSubstr("not there yet"));
   EXPECT_EQ(refusal(taskset, {.policy = Policy::stream_priority}).place.pointer, "/platform/gpus/0/stream_priorities");
   EXPECT_EQ(refusal(taskset, {.policy = Policy::tsg_rr}).place.pointer, "/platform/gpus/0/overheads/time_slice");
 

@@ -3,6 +3,7 @@
 #include "analysis/rta/fmlp_plus_safe.h"
 #include "analysis/rta/gcaps_safe.h"
 #include "analysis/rta/mpcp_safe.h"
+#include "analysis/rta/server_safe.h"
 #include "analysis/rta/stream_priority_safe.h"
 #include "analysis/rta/tsg_rr_safe.h"
 #include "tests/support/build.h"
@@ -25,7 +26,8 @@ constexpr std::array kSafe = {SafeAnalysis{Policy::gcaps, &build_gcaps_safe},
                               SafeAnalysis{Policy::tsg_rr, &build_tsg_rr_safe},
                               SafeAnalysis{Policy::mpcp, &build_mpcp_safe},
                               SafeAnalysis{Policy::fmlp_plus, &build_fmlp_plus_safe},
-                              SafeAnalysis{Policy::stream_priority, &build_stream_priority_safe}};
+                              SafeAnalysis{Policy::stream_priority, &build_stream_priority_safe},
+                              SafeAnalysis{Policy::server, &build_server_safe}};
 
 }  // namespace
 

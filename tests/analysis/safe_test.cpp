@@ -63,7 +63,7 @@ TEST_P(SafeBoundsHold, NoScheduleOfASmallSystemExceedsABound) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, SafeBoundsHold,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
                          [](const auto& policy) { return testing::test_name(policy.param); });
 
 // With epsilon = 0 the safe analysis of gcaps-wc is never larger than the published one of gcaps.

@@ -154,11 +154,11 @@ TEST(Analyze, SafeBoundsOfTheCasesThatExceedThePublishedOnes) {
 
 TEST(Analyze, ContributionsAddUpToTheTerms) {
   json results = analyze_as_json("gcaps-case-study.json", {"--explain", "--wait=suspend"}, 0)["results"];
-  ASSERT_EQ(results.size(), 4U);
-  const json safe = analyze_as_json("gcaps-case-study.json",
-                                    {"--explain", "--policy=gcaps,gcaps-wc,tsg-rr,mpcp,fmlp+", "--variant=safe"}, 0);
+  ASSERT_EQ(results.size(), 5U);
+  const json safe = analyze_as_json(
+      "gcaps-case-study.json", {"--explain", "--policy=gcaps,gcaps-wc,tsg-rr,mpcp,fmlp+,server", "--variant=safe"}, 0);
   for (const json& result : safe["results"]) results.push_back(result);
-  ASSERT_EQ(results.size(), 9U);
+  ASSERT_EQ(results.size(), 11U);
   for (const json& result : results) {
     for (const json& task : result["tasks"]) {
       SCOPED_TRACE(result["policy"].get<std::string>() + " " + task["task"].get<std::string>());

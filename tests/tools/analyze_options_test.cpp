@@ -81,8 +81,9 @@ TEST(AnalyzeOptions, PoliciesInTheOrderTheyAreNamed) {
   EXPECT_EQ(policies_of({"--policy", "tsg-rr", "--policy", "gcaps"}), (Names{"tsg-rr", "gcaps"}));
   EXPECT_EQ(policies_of({"--policy=tsg-rr,gcaps,tsg-rr"}), (Names{"tsg-rr", "gcaps"}));
   EXPECT_EQ(policies_of({"--policy=tsg-rr", "--policy=all"}),
-            (Names{"tsg-rr", "gcaps", "gcaps-wc", "mpcp", "fmlp+", "stream-priority"}));
-  EXPECT_EQ(policies_of({"--policy=all", "--variant=published"}), (Names{"gcaps", "tsg-rr", "mpcp", "fmlp+"}));
+            (Names{"tsg-rr", "gcaps", "gcaps-wc", "mpcp", "fmlp+", "stream-priority", "server"}));
+  EXPECT_EQ(policies_of({"--policy=all", "--variant=published"}),
+            (Names{"gcaps", "tsg-rr", "mpcp", "fmlp+", "server"}));
   EXPECT_EQ(policies_of({"--policy=all"}), policies_of({}));
 }
 

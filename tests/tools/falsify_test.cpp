@@ -81,7 +81,7 @@ TEST_F(Falsify, SafeBoundsStand) {
   EXPECT_EQ(run.status, 0) << run.out;
   const json answer = json::parse(run.out);
   EXPECT_EQ(answer["exceeded"], 0);
-  EXPECT_EQ(answer["results"].size(), 6U);
+  EXPECT_EQ(answer["results"].size(), 7U);
   EXPECT_EQ(answer["results"][0]["bounds"], 5);
   EXPECT_EQ(answer["results"][0]["runs"], 30);
   EXPECT_EQ(files(), 0U);
@@ -127,7 +127,7 @@ TEST_F(Falsify, BadOptionsAreRefused) {
       {{"--preset=uunifast", "--set=tasks=none"}, "--set"},
       {{file, "--runs=0"}, "--runs"},
       {{file, "--horizon=5"}, "--horizon"},
-      {{file, "--policy=server"}, "server is not there yet"},
+      {{file, "--policy=federated"}, "federated is not there yet"},
       {{file, "--variant=published", "--policy=gcaps-wc"}, "There is a safe analysis of gcaps-wc."},
       {{file, "--format=xml"}, "--format"},
       {{"/nowhere/at/all.json"}, "No such file"},

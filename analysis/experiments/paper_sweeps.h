@@ -28,8 +28,8 @@ std::span<const std::string_view> paper_sweep_names();
 // published analyses, for tasks that suspend and for tasks that wait busily, 1000 tasksets a point.
 //
 // The published programs search for GPU priorities in figure 8 as well; here gcaps is without, and a search can be
-// asked for. Their analyses of mpcp, fmlp+ and tsg-rr have known errors (docs/analyses.md), so their curves differ from
-// what the published recurrences give.
+// asked for. Their analyses of mpcp and of tsg-rr with busy waiting have faults, so those curves differ from what the
+// published recurrences give (docs/reproduction.md).
 //
 // nullopt for another name.
 std::optional<SweepExperiment> paper_sweep(std::string_view name);

@@ -122,6 +122,7 @@ constexpr std::array kTaskFields = {
     Field<Task>{"best_effort", [](JsonValues& v, JsonValue j, Task& t) { v.read_boolean(j, t.best_effort); }},
     Field<Task>{"jitter", [](JsonValues& v, JsonValue j, Task& t) { v.read_time(j, t.jitter, Rounding::up); }},
     Field<Task>{"memory", [](JsonValues& v, JsonValue j, Task& t) { v.read_memory(j, t.memory.emplace()); }},
+    Field<Task>{"sms", [](JsonValues& v, JsonValue j, Task& t) { v.read_integer(j, t.sms.emplace(1), kSmsRange); }},
     Field<Task>{"segments", [](JsonValues& v, JsonValue j, Task& t) { read_segments(v, j, t.segments); },
                 "an array of at least one segment"}};
 

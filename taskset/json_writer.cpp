@@ -279,6 +279,7 @@ void write_task(JsonOutput& out, const Task& task) {
   write_modes(out, task);
   member(out, "jitter", task.jitter);
   member(out, "memory", task.memory);
+  member(out, "sms", task.sms);
   out.key("segments");
   write_segments(out, task.segments);
   out.end();

@@ -95,6 +95,8 @@ struct Task {
   LockWait lock_wait = LockWait::suspend;
   bool best_effort = false;
   std::optional<std::int64_t> memory;  // device memory in bytes
+  // SMs set aside for its GPU segments, where SMs are partitioned (federated); without, a search sets them aside.
+  std::optional<int> sms = {};
   std::vector<Segment> segments;
   friend bool operator==(const Task&, const Task&) = default;
 };
@@ -166,5 +168,15 @@ std::vector<std::int64_t> utilisation_per_cpu(const Taskset& taskset);
 // it is given; otherwise the entry of exec_by_sms with the most SMs that exist; otherwise the bound of RTGPU on all
 // SMs, (W * interleave - L) / (2 sms) + L. Does not include launches of slices. nullopt: cannot be told without `sms`.
 std::optional<Duration> whole_gpu_exec(const GpuSegment& segment, std::optional<int> sms);
+
+// The execution time of a GPU segment that has `sms` >= 1 SMs of a GPU of `all` SMs to itself: that of the entry of
+// exec_by_sms with the most SMs that are not more than `sms`; by RTGPU, from W_min / (2 sms) rounded down to
+// (W * interleave - L) / (2 sms) + L rounded up; the smaller where both are known; where neither is, `exec` on all SMs.
+// nullopt: nothing is known of it on so few. More SMs never make it longer. Does not include launches of slices.
+std::optional<ExecutionTime> gpu_exec_on(const GpuSegment& segment, int sms, int all);
+
+// Whether some time of the taskset has a best case below its worst case. Where none has, best cases are not known: the
+// format writes a single number for the worst case.
+bool gives_best_cases(const Taskset& taskset);
 
 }  // namespace rtgpu

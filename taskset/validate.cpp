@@ -72,6 +72,7 @@ class Checker {
   void check_utilisations(const std::vector<std::int64_t>& values, std::string_view key);
   void check_gpu_names();
   void check_task_names();
+  void check_sms();
   void check_unique(const std::vector<std::pair<std::string_view, std::size_t>>& names, std::string_view list);
   void check_priorities(bool best_effort);
   void check_gpu_priorities();
@@ -167,6 +168,7 @@ void Checker::check_tasks() {
     if (sound(i)) check_task(taskset_.tasks[i], i);
   }
   check_task_names();
+  if (scope_.gpus) check_sms();
 }
 
 void Checker::check_task(const Task& task, std::size_t index) {
@@ -179,6 +181,7 @@ void Checker::check_task(const Task& task, std::size_t index) {
   check_range(where, "/gpu_priority", task.gpu_priority, kPriorityRange);
   check_cpu(where, "/cpu", task.cpu);
   if (task.memory) check_range(where, "/memory", *task.memory, kMemoryRange);
+  if (task.sms) check_range(where, "/sms", *task.sms, kSmsRange);
   check_segments(task, index);
 }
 
@@ -305,6 +308,23 @@ void Checker::check_task_names() {
     if (!name.empty()) names.emplace_back(name, i);
   }
   check_unique(names, "/tasks");
+}
+
+// SMs that are set aside belong to one task each.
+void Checker::check_sms() {
+  if (taskset_.platform.gpus.size() != 1 || !taskset_.platform.gpus.front().sms) return;
+  const std::int64_t all = *taskset_.platform.gpus.front().sms;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < taskset_.tasks.size(); ++i) {
+    const Task& task = taskset_.tasks[i];
+    if (!sound(i) || !task.sms || !kSmsRange.holds(*task.sms) || !uses_gpu(task)) continue;
+    const bool did_fit = sum <= all;
+    sum += *task.sms;
+    if (!did_fit || sum <= all) continue;
+    fail({"/tasks", i}, "/sms", ErrorCode::conflict,
+         fmt::format("{}, which makes {} with those of earlier tasks", *task.sms, sum),
+         fmt::format("no more than the {} SMs of the GPU in all (/platform/gpus/0/sms)", all));
+  }
 }
 
 void Checker::check_unique(const std::vector<std::pair<std::string_view, std::size_t>>& names, std::string_view list) {

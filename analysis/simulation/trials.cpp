@@ -3,7 +3,6 @@
 #include "taskset/generators/random.h"
 
 #include <algorithm>
-#include <variant>
 
 namespace rtgpu {
 namespace {
@@ -12,23 +11,6 @@ namespace {
 constexpr int kShorten = 500;
 constexpr int kJitterChance = 500;
 constexpr int kMostGaps = 500;
-
-bool has_best_case(const ExecutionTime& time) {
-  return time.min != time.max;
-}
-
-bool has_best_case(const Segment& segment) {
-  if (const auto* cpu = std::get_if<CpuSegment>(&segment)) return has_best_case(cpu->time);
-  if (const auto* copy = std::get_if<CopySegment>(&segment)) return has_best_case(copy->time);
-  const auto& gpu = std::get<GpuSegment>(segment);
-  return has_best_case(gpu.misc) || (gpu.exec && has_best_case(*gpu.exec));
-}
-
-bool has_best_case(const Taskset& taskset) {
-  return std::ranges::any_of(taskset.tasks, [](const Task& task) {
-    return std::ranges::any_of(task.segments, [](const Segment& segment) { return has_best_case(segment); });
-  });
-}
 
 // NOLINTNEXTLINE(readability-identifier-naming): the compiler's name for it.
 __extension__ using Int128 = __int128;
@@ -44,7 +26,7 @@ Scenario scenario_of_trial(const Taskset& taskset, const TrialChoices& choices, 
   const bool draws_releases = trial > 0 || choices.releases == Releases::sporadic;
   Scenario scenario = synchronous_scenario(taskset.tasks.size());
   scenario.seed = seed_of(choices.seed, trial);
-  scenario.below_best_case = !has_best_case(taskset);
+  scenario.below_best_case = !gives_best_cases(taskset);
   Random random(scenario.seed);
   for (std::size_t index = 0; index < taskset.tasks.size(); ++index) {
     const Task& task = taskset.tasks[index];

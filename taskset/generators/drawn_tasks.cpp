@@ -62,6 +62,21 @@ void draw_best_effort(Random& random, Range share, Taskset& taskset) {
   }
 }
 
+void give_parallel_work(Taskset& taskset, int sms) {
+  constexpr std::int64_t kInterleave = 1'500'000;
+  for (Task& task : taskset.tasks) {
+    for (Segment& segment : task.segments) {
+      auto* gpu = std::get_if<GpuSegment>(&segment);
+      if (gpu == nullptr) continue;
+      const std::int64_t exec = gpu->exec->max.count();
+      const std::int64_t span = exec / 10;
+      const Int128 interleaved = Int128{exec - span} * 2 * sms + span;
+      const auto work = static_cast<std::int64_t>(interleaved * kMillion / kInterleave);
+      gpu->parallel = ParallelWork{exactly(work), exactly(std::min(span, work)), kInterleave};
+    }
+  }
+}
+
 void assign_rate_monotonic(Taskset& taskset) {
   std::vector<Task*> order;
   for (Task& task : taskset.tasks) order.push_back(&task);

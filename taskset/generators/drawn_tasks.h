@@ -39,6 +39,11 @@ struct SegmentShape {
 // its GPU segments.
 std::vector<Segment> draw_segments(Random& random, const SegmentShape& shape, std::int64_t total, bool uses_gpu);
 
+// Gives each GPU segment work, span and interleave for a GPU of `sms` SMs beside its exec, so that RTGPU's bound on all
+// of them is exec: the critical path is a tenth of it, and two virtual SMs slow each other down by a half. Draws
+// nothing.
+void give_parallel_work(Taskset& taskset, int sms);
+
 // Makes a share of the tasks best-effort: as many as it comes to, rounded down, and each as likely as the others. Draws
 // nothing where the share is 0, so that such tasksets are what they were before there was this parameter.
 void draw_best_effort(Random& random, Range share, Taskset& taskset);
@@ -63,6 +68,7 @@ Platform platform_of(const Parameters& parameters) {
   gpu.overheads.time_slice = parameters.time_slice;
   gpu.overheads.lock = parameters.lock;
   if (parameters.stream_priorities > 0) gpu.stream_priorities = parameters.stream_priorities;
+  if (parameters.sms > 0) gpu.sms = parameters.sms;
   return platform;
 }
 
@@ -95,6 +101,7 @@ Taskset draw_tasks(Random& random, const Parameters& parameters, const std::vect
     taskset.tasks.push_back(draw_task(random, parameters, utilisations[index], gpu_share));
     taskset.tasks.back().name = "task" + std::to_string(index);
   }
+  if (parameters.sms > 0) give_parallel_work(taskset, parameters.sms);
   draw_best_effort(random, parameters.best_effort_share, taskset);
   assign_rate_monotonic(taskset);
   allocate_worst_fit(taskset, utilisations);

@@ -40,6 +40,7 @@ class Generator {
       add_task(taskset, draw(random_, parameters_.task_utilisation), gpu_share);
     }
     draw_best_effort(random_, parameters_.best_effort_share, taskset);
+    if (parameters_.sms > 0) give_parallel_work(taskset, parameters_.sms);
     assign_rate_monotonic(taskset);
     allocate(taskset);
     if (parameters_.tasks > 0) origin.requested = drawn_for_cores(taskset);

@@ -28,6 +28,7 @@ struct GcapsTable3 {
   Duration time_slice = Duration::microseconds(1024);
   Duration lock;
   int stream_priorities = 0;  // 0: not given
+  int sms = 0;                // of the GPU, with work on each GPU segment; 0: not given
 };
 
 // One taskset: tasks are drawn for each core, its utilisation split uniformly among them; priorities are rate-monotonic

@@ -61,7 +61,8 @@ std::vector<Parameter<P>> shape_parameters() {
           {"context_switch", "likewise", &P::context_switch},
           {"time_slice", "likewise", &P::time_slice},
           {"lock", "likewise", &P::lock},
-          {"stream_priorities", "of the GPU; 0: not given", &P::stream_priorities, Scale::whole, {0, kMillion}}};
+          {"stream_priorities", "of the GPU; 0: not given", &P::stream_priorities, Scale::whole, {0, kMillion}},
+          {"sms", "of the GPU, with work on each GPU segment; 0: not given", &P::sms, Scale::whole, {0, 1000}}};
 }
 
 std::vector<Parameter<GcapsTable3>> table_of(const GcapsTable3& /*parameters*/) {

@@ -30,6 +30,7 @@ struct RandFixedSum {
   Duration time_slice = Duration::microseconds(1024);
   Duration lock;
   int stream_priorities = 0;  // 0: not given
+  int sms = 0;                // of the GPU, with work on each GPU segment; 0: not given
 };
 
 // The utilisation of all tasks together: what may be drawn, and what the bounds of the tasks allow.

@@ -33,6 +33,7 @@ struct UUniFast {
   Duration time_slice = Duration::microseconds(1024);
   Duration lock;
   int stream_priorities = 0;  // 0: not given
+  int sms = 0;                // of the GPU, with work on each GPU segment; 0: not given
 };
 
 // How often a split is drawn for one taskset before it is given up.

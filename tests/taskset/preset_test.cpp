@@ -145,6 +145,31 @@ TEST(Presets, ParametersAreObeyed) {
   }
 }
 
+TEST(Presets, WithSmsGpuSegmentsHaveWorkAndAreOtherwiseTheSame) {
+  for (const std::string name : {"gcaps-table3", "uunifast", "uunifast-discard", "randfixedsum"}) {
+    Taskset without = *preset_of(name).generate(1, 0);
+    const Taskset with = *preset_of(name, {{"sms", "8"}}).generate(1, 0);
+    EXPECT_EQ(with.platform.gpus[0].sms, 8);
+    ASSERT_TRUE(validate(with).empty());
+    bool any = false;
+    ASSERT_EQ(with.tasks.size(), without.tasks.size());
+    for (std::size_t task = 0; task < with.tasks.size(); ++task) {
+      for (std::size_t place = 0; place < with.tasks[task].segments.size(); ++place) {
+        const auto* work = std::get_if<GpuSegment>(&with.tasks[task].segments[place]);
+        if (work == nullptr) continue;
+        any = true;
+        // On all SMs as long as exec, but for what was rounded down.
+        const Duration exec = gpu_exec_on(*work, 8, 8)->max;
+        EXPECT_LE(exec, work->exec->max);
+        EXPECT_GE(exec + Duration::nanoseconds(3), work->exec->max);
+        std::get<GpuSegment>(without.tasks[task].segments[place]).parallel = work->parallel;
+      }
+    }
+    EXPECT_TRUE(any);
+    EXPECT_EQ(with.tasks, without.tasks);
+  }
+}
+
 struct Refused {
   std::string key;
   std::string value;

@@ -82,5 +82,63 @@ TEST(WholeGpuExec, DoesNotWrapForTheLargestTimes) {
   EXPECT_EQ(whole_gpu_exec(segment, 1), Duration::seconds(500'500'000));
 }
 
+TEST(GpuExecOn, IsWhatIsKnownOnThatManySms) {
+  const auto time = [](int least, int most) {
+    return ExecutionTime{Duration::milliseconds(least), Duration::milliseconds(most)};
+  };
+  GpuSegment segment;
+  segment.exec = time(3, 10);
+  EXPECT_EQ(gpu_exec_on(segment, 7, 8), std::nullopt);  // of the whole GPU alone
+  EXPECT_EQ(gpu_exec_on(segment, 8, 8), time(3, 10));
+  segment.parallel = ParallelWork{{Duration::nanoseconds(40), Duration::nanoseconds(40)},
+                                  {Duration::nanoseconds(2), Duration::nanoseconds(2)},
+                                  1'500'000};
+  // 40 / 6 down; (40 * 1.5 - 2) / 6 + 2 up
+  EXPECT_EQ(gpu_exec_on(segment, 3, 8), (ExecutionTime{Duration::nanoseconds(6), Duration::nanoseconds(12)}));
+  EXPECT_EQ(gpu_exec_on(segment, 8, 8), (ExecutionTime{Duration::nanoseconds(2), Duration::nanoseconds(6)}));
+  segment.parallel.reset();
+  segment.exec.reset();
+  segment.exec_by_sms = {{2, time(4, 20)}, {4, time(2, 11)}};
+  EXPECT_EQ(gpu_exec_on(segment, 1, 8), std::nullopt);
+  EXPECT_EQ(gpu_exec_on(segment, 2, 8), time(4, 20));
+  EXPECT_EQ(gpu_exec_on(segment, 3, 8), time(4, 20));
+  EXPECT_EQ(gpu_exec_on(segment, 8, 8), time(2, 11));
+}
+
+// More SMs never make it longer, also where one description takes over from the other.
+TEST(GpuExecOn, NeverGrowsWithTheSms) {
+  GpuSegment segment;
+  segment.exec_by_sms = {{3, {Duration(), Duration::milliseconds(30)}}, {6, {Duration(), Duration::milliseconds(5)}}};
+  segment.parallel = ParallelWork{{Duration(), Duration::milliseconds(40)}, {Duration(), Duration::milliseconds(2)}};
+  Duration last = Duration::infinite();
+  for (int sms = 1; sms <= 10; ++sms) {
+    const auto exec = gpu_exec_on(segment, sms, 10);
+    ASSERT_TRUE(exec);
+    EXPECT_LE(exec->max, last) << sms;
+    EXPECT_LE(exec->min, exec->max) << sms;
+    last = exec->max;
+  }
+  EXPECT_EQ(gpu_exec_on(segment, 3, 10)->max, Duration::nanoseconds(8'333'334));  // (40 - 2) / 6 + 2
+}
+
+TEST(BestCases, AreGivenWhereOneIsBelowItsWorstCase) {
+  Taskset taskset;
+  Task task;
+  const ExecutionTime one{Duration::milliseconds(1), Duration::milliseconds(1)};
+  GpuSegment work;
+  work.parallel = ParallelWork{one, one};
+  work.exec_by_sms = {{1, one}};
+  task.segments = {CpuSegment{one}, CopySegment{one}, work};
+  taskset.tasks = {task};
+  EXPECT_FALSE(gives_best_cases(taskset));
+  auto& segment = std::get<GpuSegment>(taskset.tasks[0].segments[2]);
+  segment.parallel->work.min = Duration();
+  EXPECT_TRUE(gives_best_cases(taskset));
+  segment.parallel.reset();
+  EXPECT_FALSE(gives_best_cases(taskset));
+  segment.exec_by_sms[0].time.min = Duration();
+  EXPECT_TRUE(gives_best_cases(taskset));
+}
+
 }  // namespace
 }  // namespace rtgpu

@@ -63,7 +63,7 @@ TEST(Read, EveryKeyOfTheFormat) {
       "stream_priorities": 5, "server_cpu": 4, "overheads": {"runlist_update": 1, "context_switch": "200us",
       "time_slice": 2, "launch": "10us", "lock": "3us"}}]},
     "tasks": [{"name": "histogram", "period": 100, "deadline": 90, "priority": 70, "gpu_priority": 71, "cpu": 1,
-      "wait": "busy", "lock_wait": "spin", "best_effort": false, "jitter": 4, "memory": "256MiB",
+      "wait": "busy", "lock_wait": "spin", "best_effort": false, "jitter": 4, "memory": "256MiB", "sms": 4,
       "segments": [{"cpu": 0.5},
         {"gpu": {"misc": 1, "exec": 10, "block": "100us", "slices": 3, "work": 40, "span": 2, "interleave": 1.5}},
         {"copy": {"time": {"min": 1, "max": 2}, "to": "host"}}, {"cpu": {"min": 0.2, "max": 0.5}}]}]})")
@@ -93,6 +93,7 @@ TEST(Read, EveryKeyOfTheFormat) {
   task.wait = WaitMode::busy;
   task.lock_wait = LockWait::spin;
   task.memory = std::int64_t{256} << 20U;
+  task.sms = 4;
   task.segments = {CpuSegment{{500us, 500us}}, segment, CopySegment{{1ms, 2ms}, CopyDirection::to_host},
                    CpuSegment{{200us, 500us}}};
   EXPECT_EQ(taskset, (Taskset{Platform{6, {gpu}}, Ties::by_order, {task}}));

@@ -97,6 +97,12 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"/tasks/0/gpu_priority", "-2000000001", [](Taskset& set) { first(set).gpu_priority = -2'000'000'001; }},
         Rule{"/tasks/0/cpu", "1", [](Taskset& set) { first(set).cpu = 1; }},
         Rule{"/tasks/0/memory", "-1", [](Taskset& set) { first(set).memory = -1; }},
+        Rule{"/tasks/0/sms", "0", [](Taskset& set) { first(set).sms = 0; }},
+        Rule{"/tasks/0/sms", "5, which makes 5 with those of earlier tasks",
+             [](Taskset& set) {
+               set.platform.gpus[0].sms = 4;
+               first(set).sms = 5;
+             }},
         Rule{"/tasks/0/segments", "empty", [](Taskset& set) { first(set).segments.clear(); }},
         Rule{"/tasks/0/segments", "10001", [](Taskset& set) { first(set).segments.resize(kMaxSegments + 1); }},
         Rule{"/tasks/0/segments/0/cpu", "-1ns",

@@ -27,6 +27,7 @@ Taskset example() {
   task.gpu_priority = 8;
   task.cpu = 1;
   task.memory = 3 << 20;
+  task.sms = 5;
   task.segments = {CpuSegment{{Duration(), Duration::microseconds(1)}}, gpu,
                    CopySegment{{Duration(), Duration()}, CopyDirection::to_host}};
   Platform platform;
@@ -54,6 +55,7 @@ TEST(Write, Pretty) {
       "gpu_priority": 8,
       "cpu": 1,
       "memory": "3MiB",
+      "sms": 5,
       "segments": [
         {"cpu": {"min": 0, "max": "1us"}},
         {"gpu": {"misc": "1ms", "exec": {"by_sms": {"2": {"min": "1s", "max": "2s"}, "4": {"min": 0, "max": "1ns"}}}, "work": "1ms", "span": 0, "interleave": 1.25}},

@@ -5,6 +5,7 @@
 #include "analysis/requirements.h"
 #include "analysis/rta_model.h"
 #include "analysis/safe.h"
+#include "analysis/search/sm_partition.h"
 #include "analysis/stages.h"
 
 #include <stdexcept>
@@ -62,7 +63,7 @@ AnalysisResult analyze_model(auto model, const Taskset& taskset, const AnalysisO
   result.schedulable = all_pass(result.tasks);
   result.gpu_priority_order.assign(model.order().gpu_order().begin(), model.order().gpu_order().end());
   for (const TaskResult& task : result.tasks) check_terms(task);
-  if (result.schedulable) check_utilisation(model.order(), taskset);
+  if (result.schedulable) check_utilisation(model.order(), taskset, options.policy);
   return result;
 }
 
@@ -80,10 +81,21 @@ Result<AnalysisResult> analyze_safe(const RegisteredAnalysis& analysis, const Ta
 
 Result<AnalysisResult> analyze_published(const RegisteredAnalysis& analysis, const Taskset& taskset,
                                          const AnalysisOptions& options) {
+  if (analysis.bound_taskset != nullptr) {
+    Result<StagedModel> staged = StagedModel::of(taskset, options.wait);
+    if (!staged) return std::move(staged.errors());
+    return analyze_model(WholeModel(*staged, taskset, analysis.bound_taskset), taskset, options);
+  }
   Result<RtaModel> made = RtaModel::of(taskset, options.wait);
   if (!made) return std::move(made.errors());
   if (auto error = missing_need(analysis, taskset)) return std::move(*error);
   return analyze_model(PublishedModel(*made, taskset, analysis.build), taskset, options);
+}
+
+Result<AnalysisResult> analyze_as_it_is(const RegisteredAnalysis& analysis, const Taskset& taskset,
+                                        const AnalysisOptions& options) {
+  return options.variant == Variant::safe ? analyze_safe(analysis, taskset, options)
+                                          : analyze_published(analysis, taskset, options);
 }
 
 }  // namespace
@@ -92,12 +104,28 @@ Result<AnalysisResult> analyze(const Taskset& taskset, const AnalysisOptions& op
   if (auto error = availability_error(options.policy, options.variant)) return std::move(*error);
   const RegisteredAnalysis& analysis = *find_analysis(options.policy, options.variant);
   if (auto error = missing_search(analysis, options.gpu_priorities)) return std::move(*error);
-  return options.variant == Variant::safe ? analyze_safe(analysis, taskset, options)
-                                          : analyze_published(analysis, taskset, options);
+  if (analysis.needs != Needs::sm_partition) return analyze_as_it_is(analysis, taskset, options);
+  Result<PartitionedTaskset> partitioned = on_sm_partition(taskset, options.wait);
+  if (!partitioned) return std::move(partitioned.errors());
+  Result<AnalysisResult> result = analyze_as_it_is(analysis, partitioned->taskset, options);
+  if (result) result->sm_partition = std::move(partitioned->partition);
+  return result;
 }
 
 std::string_view to_string(Variant variant) {
   return variant == Variant::safe ? "safe" : "published";
+}
+
+std::string_view to_string(SmSearch search) {
+  switch (search) {
+    case SmSearch::not_needed:
+      return "given";
+    case SmSearch::heuristic:
+      return "heuristic";
+    case SmSearch::exact:
+      return "exact";
+  }
+  return "?";
 }
 
 std::string_view to_string(WaitLabel label) {

@@ -34,12 +34,27 @@ enum class JitterSource : std::uint8_t { response, deadline };
 // `file`: GPU priorities as the taskset says. `search`: if those fail, Audsley's assignment of separate GPU priorities.
 enum class GpuPriorities : std::uint8_t { file, search };
 
-// How the search for GPU priorities ended.
+// How the search for GPU priorities, or for a partition of the SMs, ended.
 enum class SearchOutcome : std::uint8_t {
-  not_needed,     // not asked for, or the given priorities pass
-  found,          // the order of the result was found, and passes
-  none,           // none was found; the result is that of the given priorities
+  not_needed,     // not asked for, or what is given passes; of SMs: all are given
+  found,          // what the result has was found, and passes
+  none,           // none was found; the result is that of the given priorities, or of SMs that do not suffice
   limit_reached,  // undecided; likewise
+};
+
+// How a partition of the SMs came about.
+enum class SmSearch : std::uint8_t {
+  not_needed,  // all tasks that use the GPU name their SMs
+  heuristic,   // tasks that miss their deadlines were given SMs, one after another
+  exact,       // every partition was tried, or excluded
+};
+std::string_view to_string(SmSearch search);  // "given", "heuristic", "exact"
+
+// The SMs that each task has to itself.
+struct SmPartition {
+  std::vector<int> sms;  // by task of the taskset; 0: it does not use the GPU
+  SearchOutcome search = SearchOutcome::not_needed;
+  SmSearch method = SmSearch::not_needed;
 };
 
 // The parts that every bound is the sum of.
@@ -115,6 +130,7 @@ struct AnalysisResult {
   std::vector<TaskResult> tasks;              // real-time tasks, in the order of the taskset
   // stream-priority: by task of the taskset, the stream level that its GPU priority is mapped to; 0 is the highest.
   std::vector<int> stream_levels;
+  SmPartition sm_partition;  // federated: as used; of other policies empty
 };
 
 // How much work one analysis may do, in evaluations of a single charge (a few seconds).

@@ -4,12 +4,14 @@
 
 #include "analysis/analysis.h"
 #include "analysis/gpu_priority_search.h"
+#include "analysis/registry.h"
 #include "analysis/response_times.h"
 #include "analysis/rta_model.h"
 #include "analysis/safe.h"
 #include "analysis/stages.h"
 #include "taskset/taskset.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -96,6 +98,30 @@ class SafeModel {
   const Taskset& taskset_;
   BuildWindowed build_;
   SafeWorkspace& workspace_;
+};
+
+// Bounds a taskset as a whole, without a search for GPU priorities.
+class WholeModel {
+ public:
+  // Both are kept by reference.
+  WholeModel(StagedModel& model, const Taskset& taskset, BoundTaskset bound)
+      : model_(model), taskset_(taskset), bound_(bound) {}
+
+  RtaModel& order() { return model_.order(); }
+  std::vector<TaskResult> bounds(const AnalysisOptions& options, WorkBudget& budget) const {
+    return bound_(model_, taskset_, options, budget);
+  }
+  bool passes(const AnalysisOptions& options, WorkBudget& budget) const {
+    return std::ranges::all_of(bounds(options, budget), [](const TaskResult& task) { return task.schedulable(); });
+  }
+  static bool meets_deadline(TaskIndex /*task*/, WorkBudget& /*budget*/) { return false; }
+  static JitterSource jitter_after_search(JitterSource asked) { return asked; }
+  void verify(const AnalysisOptions&) const {}
+
+ private:
+  StagedModel& model_;
+  const Taskset& taskset_;
+  BoundTaskset bound_;
 };
 
 // Looks for GPU priorities under which each task meets its deadline if all others do, and sets them if it finds some.

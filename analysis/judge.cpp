@@ -3,6 +3,7 @@
 #include "analysis/analysis_model.h"
 #include "analysis/registry.h"
 #include "analysis/requirements.h"
+#include "analysis/search/sm_partition.h"
 
 #include <array>
 #include <cstddef>
@@ -29,7 +30,7 @@ bool judge(Model model, const Taskset& taskset, const AnalysisOptions& options) 
   WorkBudget budget;
   bool passes = model.passes(options, budget);
   if (!passes && options.gpu_priorities == GpuPriorities::search) passes = passes_after_search(model, options, budget);
-  if (passes) check_utilisation(model.order(), taskset);
+  if (passes) check_utilisation(model.order(), taskset, options.policy);
   return passes;
 }
 
@@ -47,6 +48,7 @@ class Judge::Models {
     options.explain = false;
     options.beyond_deadline = false;
     if (auto error = missing_search(analysis, options.gpu_priorities)) return std::move(*error);
+    if (analysis.needs == Needs::sm_partition) return judge_on_partition(analysis, options);
     return options.variant == Variant::safe ? judge_safe(analysis, options) : judge_published(analysis, options);
   }
 
@@ -67,10 +69,23 @@ class Judge::Models {
     return judge(PublishedModel(*model, *taskset_, analysis.build), *taskset_, options);
   }
 
+  Result<bool> judge_on_partition(const RegisteredAnalysis& analysis, const AnalysisOptions& options) {
+    Result<PartitionedTaskset> partitioned = on_sm_partition(*taskset_, options.wait);
+    if (!partitioned) return std::move(partitioned.errors());
+    const Taskset& taskset = partitioned->taskset;
+    Errors errors = on_partition_.assign(taskset, options.wait);
+    if (!errors.empty()) return errors;
+    if (options.variant == Variant::published) {
+      return judge(WholeModel(on_partition_, taskset, analysis.bound_taskset), taskset, options);
+    }
+    return judge(SafeModel(on_partition_, taskset, analysis.build_windowed, workspace_), taskset, options);
+  }
+
   const Taskset* taskset_ = nullptr;
   // By choice of waits.
   std::array<PreparedModel<RtaModel>, 3> published_;
   std::array<PreparedModel<StagedModel>, 3> safe_;
+  StagedModel on_partition_;
   SafeWorkspace workspace_;
 };
 

@@ -1,5 +1,7 @@
 #include "analysis/registry.h"
 
+#include "analysis/rta/federated_published.h"
+#include "analysis/rta/federated_safe.h"
 #include "analysis/rta/fmlp_plus_published.h"
 #include "analysis/rta/fmlp_plus_safe.h"
 #include "analysis/rta/gcaps_published.h"
@@ -24,12 +26,17 @@ namespace {
 
 constexpr RegisteredAnalysis published(Policy policy, BuildRecurrence build, std::string_view source, bool search,
                                        Needs needs) {
-  return {{policy, Variant::published, source, search}, build, nullptr, needs};
+  return {{policy, Variant::published, source, search}, build, nullptr, needs, nullptr};
 }
 
 constexpr RegisteredAnalysis safe(Policy policy, BuildWindowed build, std::string_view source, bool search,
                                   Needs needs) {
-  return {{policy, Variant::safe, source, search}, nullptr, build, needs};
+  return {{policy, Variant::safe, source, search}, nullptr, build, needs, nullptr};
+}
+
+constexpr RegisteredAnalysis published_as_a_whole(Policy policy, BoundTaskset bound, std::string_view source,
+                                                  Needs needs) {
+  return {{policy, Variant::published, source, false}, nullptr, nullptr, needs, bound};
 }
 
 // One line an analysis.
@@ -48,6 +55,8 @@ constexpr std::array kAnalyses = {
               Needs::nothing),
     safe(Policy::stream_priority, &build_stream_priority_safe, "analysis/rta/stream_priority_safe.h", false,
          Needs::stream_priorities),
+    safe(Policy::federated, &build_federated_safe, "analysis/rta/federated_safe.h", false, Needs::sm_partition),
+    published_as_a_whole(Policy::federated, &bound_federated_published, "RTGPU (TPDS 2023)", Needs::sm_partition),
     safe(Policy::server, &build_server_safe, "analysis/rta/server_safe.h", true, Needs::nothing),
     published(Policy::server, &build_server_published, "GPU server (RTCSA 2017), request-driven bound", false,
               Needs::nothing),

@@ -19,6 +19,7 @@ std::optional<Error> missing_need(const RegisteredAnalysis& analysis, const Task
 std::optional<Error> missing_search(const RegisteredAnalysis& analysis, GpuPriorities asked);
 
 // A necessary condition that holds for every analysis: what is called schedulable must fit. Throws std::logic_error.
-void check_utilisation(const RtaModel& model, const Taskset& taskset);
+// Under federated a task has SMs of its own, and so no share of the GPU's time.
+void check_utilisation(const RtaModel& model, const Taskset& taskset, Policy policy);
 
 }  // namespace rtgpu

@@ -69,7 +69,7 @@ Decision GpuPolicy::boundary(TaskId task) {
 }
 
 Decision GpuPolicy::complete(TaskId task) {
-  const Misuse running = gpu_.runs == task ? Misuse::none : Misuse::not_running;
+  const Misuse running = gpu_.runs == task || runs_all_submitted() ? Misuse::none : Misuse::not_running;
   return event(task, {Phase::submitted}, Misuse::not_running, [&] {
     decision_.misuse = running;
     if (running != Misuse::none) return;

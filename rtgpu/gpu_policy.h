@@ -105,7 +105,7 @@ class GpuPolicy {
   Decision entered(TaskId task);   // the granted enter call has ended
   Decision submit(TaskId task);    // misc is done: exec is ready for the GPU
   Decision boundary(TaskId task);  // the work that runs may be interrupted here
-  Decision complete(TaskId task);  // the work that runs has ended
+  Decision complete(TaskId task);  // the work that runs, or one that does, has ended
   // As complete(), for work that the GPU does not run as far as the policy knows: hardware that chooses by itself among
   // submitted work may let some overtake. Only of policies that let hardware choose; others answer not_running.
   Decision overtaken(TaskId task);
@@ -116,8 +116,10 @@ class GpuPolicy {
   // Back to the state after construction.
   void reset();
 
-  // Whose work the GPU runs.
+  // Whose work the GPU runs; nobody's where it runs all that is submitted.
   const GpuState& gpu() const { return gpu_; }
+  // Whether all submitted work runs at once, from its submission until it is complete: each task has SMs of its own.
+  virtual bool runs_all_submitted() const { return false; }
   // The task that runs above every normal priority of its core, if any.
   virtual TaskId boosted() const { return kNobody; }
   // With a server: the task whose enter call, misc or leave call is to run now, above every priority of the server's

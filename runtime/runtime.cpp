@@ -75,6 +75,12 @@ void check_has_no_server(Policy policy) {
 // A policy that takes the GPU away from running work needs a device that lets it be taken away.
 void check_policy(Policy policy, const DeviceProperties& device) {
   check_has_no_server(policy);
+  if (policy == Policy::federated) {
+    throw SetupError({Error{ErrorCode::unsupported, Place{}, "policy federated",
+                            "gcaps, gcaps-wc, tsg-rr, mpcp, fmlp+ or stream-priority",
+                            "The runtime has no partition for each task yet. Set SMs aside (TaskSetup::sms) under "
+                            "stream-priority, which holds nobody back either."}});
+  }
   const bool preempts = policy == Policy::gcaps || policy == Policy::gcaps_wc || policy == Policy::tsg_rr;
   if (!preempts || device.preempts) return;
   throw SetupError(

@@ -134,7 +134,8 @@ bool FalsifyRun::attack_analysis(const Taskset& taskset, const AnalysisOptions& 
   attack_options.seed = seed_of(request_.seed, static_cast<std::uint64_t>(report_.documents));
   attack_options.runs = request_.runs;
   attack_options.horizon = horizon;
-  const AttackResult found = attack(taskset, *simulator, claims, attack_options);
+  attack_options.below_best_case = may_go_below_best_case(options.policy, options.variant, taskset);
+  const AttackResult found = attack(simulator->taskset(), *simulator, claims, attack_options);
   row.runs += found.runs;
   FalsificationWorst worst{report_.documents, taskset.tasks[found.worst->claim.task].name, found.worst->claim.bound,
                            found.worst->observed, ""};

@@ -13,10 +13,6 @@
 namespace rtgpu {
 namespace {
 
-bool is_simulated(Policy policy) {
-  return policy != Policy::federated;
-}
-
 void add_policy(std::vector<Policy>& policies, Policy policy) {
   if (std::find(policies.begin(), policies.end(), policy) == policies.end()) policies.push_back(policy);
 }
@@ -27,13 +23,11 @@ void add_named(std::vector<Policy>& policies, std::string_view name, Errors& err
     return;
   }
   const std::optional<Policy> policy = parse_policy(name);
-  if (policy && is_simulated(*policy)) return add_policy(policies, *policy);
+  if (policy) return add_policy(policies, *policy);
   std::vector<std::string_view> known;
   for (const Policy each : simulated_policies()) known.push_back(to_string(each));
   known.emplace_back("all");
-  Error error = choice_error("--policy", name, known);
-  if (policy) error.advice = fmt::format("{} is not there yet.", name);
-  errors.push_back(std::move(error));
+  errors.push_back(choice_error("--policy", name, known));
 }
 
 std::vector<Policy> parse_policies(const std::vector<std::string>& names, Errors& errors) {
@@ -69,11 +63,7 @@ std::optional<Format> chosen_format(const std::string& word, Errors& errors) {
 }  // namespace
 
 std::vector<Policy> simulated_policies() {
-  std::vector<Policy> policies;
-  for (const Policy policy : all_policies()) {
-    if (is_simulated(policy)) policies.push_back(policy);
-  }
-  return policies;
+  return {all_policies().begin(), all_policies().end()};
 }
 
 std::optional<Error> one_run_error(const SimulateRequest& request) {

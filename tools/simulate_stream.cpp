@@ -149,6 +149,10 @@ SimulationAnswer SimulateStream::simulate(const SimulationReport& report, Policy
   const Taskset& taskset = report.loaded.taskset;
   Result<Simulator> simulator = Simulator::of(taskset, policy, report.replayed ? WaitChoice::file : request_.wait);
   if (!simulator) return {policy, std::move(simulator.errors())};
+  std::vector<int> sms;
+  if (policy == Policy::federated) {
+    for (const Task& task : simulator->taskset().tasks) sms.push_back(uses_gpu(task) ? task.sms.value_or(0) : 0);
+  }
   simulator->watch([this](Duration now) { show_progress(now); });
   TrialSummary summary(taskset);
   for (std::uint64_t trial = report.first_trial; trial < report.first_trial + report.trials; ++trial) {
@@ -162,7 +166,7 @@ SimulationAnswer SimulateStream::simulate(const SimulationReport& report, Policy
     progress_.clear();
     record(report, *simulator, summary, policy);
   }
-  return {policy, std::move(summary)};
+  return {policy, std::move(summary), std::move(sms)};
 }
 
 // The trial with the longest response for its deadline; of a counterexample the job that it is about.

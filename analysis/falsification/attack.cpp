@@ -22,7 +22,10 @@ bool is_worse(const Sighting& a, const Sighting& b) {
 class Search {
  public:
   Search(const Taskset& taskset, Simulator& simulator, std::span<const Claim> claims, const AttackOptions& options)
-      : simulator_(simulator), options_(options), shapes_(taskset, claims), random_(options.seed) {
+      : simulator_(simulator),
+        options_(options),
+        shapes_(taskset, claims, options.below_best_case),
+        random_(options.seed) {
     for (const Claim& claim : claims) worst_.push_back({claim, {}, 0, {}});
   }
 
@@ -102,6 +105,10 @@ std::vector<Claim> claims_of(const AnalysisResult& result) {
     if (task.schedulable()) claims.push_back({task.task, *task.bound});
   }
   return claims;
+}
+
+bool may_go_below_best_case(Policy policy, Variant variant, const Taskset& taskset) {
+  return policy != Policy::federated || variant == Variant::safe || !gives_best_cases(taskset);
 }
 
 Duration attack_horizon(const Taskset& taskset) {

@@ -35,7 +35,8 @@ int percent_of(Random& random, int most) {
 
 }  // namespace
 
-Shapes::Shapes(const Taskset& taskset, std::span<const Claim> claims) : taskset_(taskset), claims_(claims) {
+Shapes::Shapes(const Taskset& taskset, std::span<const Claim> claims, bool below_best_case)
+    : taskset_(taskset), claims_(claims), below_best_case_(below_best_case) {
   for (const Task& task : taskset.tasks) {
     Outline outline;
     for (const Segment& segment : task.segments) {
@@ -54,7 +55,7 @@ Shapes::Shapes(const Taskset& taskset, std::span<const Claim> claims) : taskset_
 Scenario Shapes::random(Random& random) const {
   Scenario scenario = synchronous_scenario(taskset_.tasks.size());
   scenario.seed = random.bits();
-  scenario.below_best_case = true;
+  scenario.below_best_case = below_best_case_;
   const bool sporadic = happens(random, 60);
   const bool shortened = happens(random, 60);
   for (TaskIndex task = 0; task < taskset_.tasks.size(); ++task) {
@@ -107,7 +108,7 @@ void Shapes::align(Scenario& scenario, TaskIndex task, TaskIndex with, Random& r
 Scenario Shapes::predicted(Random& random) const {
   Scenario scenario = synchronous_scenario(taskset_.tasks.size());
   scenario.seed = random.bits();
-  scenario.below_best_case = true;
+  scenario.below_best_case = below_best_case_;
   const auto place = random.between(0, static_cast<std::int64_t>(claims_.size()) - 1);
   const TaskIndex with = claims_[static_cast<std::size_t>(place)].task;
   const int shortened = happens(random, 40) ? percent_of(random, 300) : 0;

@@ -14,7 +14,7 @@ namespace rtgpu {
 // Draws schedules for one taskset.
 class Shapes {
  public:
-  Shapes(const Taskset& taskset, std::span<const Claim> claims);
+  Shapes(const Taskset& taskset, std::span<const Claim> claims, bool below_best_case);
 
   // Offsets, gaps, release jitter and shortened parts at random.
   Scenario random(Random& random) const;
@@ -40,6 +40,7 @@ class Shapes {
   std::span<const Claim> claims_;
   std::vector<Outline> outlines_;
   Duration anchor_;  // later than one period of every task
+  bool below_best_case_;
 };
 
 }  // namespace rtgpu

@@ -1,4 +1,5 @@
 #include "analysis/falsification/counterexample.h"
+#include "analysis/search/sm_partition.h"
 #include "analysis/simulation/simulator.h"
 #include "taskset/generators/random.h"
 #include "taskset/validate.h"
@@ -42,7 +43,8 @@ class Shrinker {
     options.runs = kRunsPerChange;
     options.horizon = best_.horizon;
     options.stop_early = true;
-    const AttackResult result = attack_from(taskset, *simulator, claims, scenario, options);
+    options.below_best_case = may_go_below_best_case(best_.policy, best_.variant, taskset);
+    const AttackResult result = attack_from(simulator->taskset(), *simulator, claims, scenario, options);
     if (!result.worst || !result.worst->exceeds()) return false;
     best_.taskset = std::move(taskset);
     take(*result.worst);
@@ -111,7 +113,8 @@ class Shrinker {
     options.seed = random_.bits();
     options.runs = 10 * kRunsPerChange;
     options.horizon = best_.horizon;
-    const AttackResult result = attack_from(best_.taskset, *simulator, claims, best_.scenario, options);
+    options.below_best_case = may_go_below_best_case(best_.policy, best_.variant, best_.taskset);
+    const AttackResult result = attack_from(simulator->taskset(), *simulator, claims, best_.scenario, options);
     if (result.worst && result.worst->exceeds()) take(*result.worst);
   }
 
@@ -173,6 +176,11 @@ Taskset with_waits(Taskset taskset, WaitChoice wait) {
 }
 
 Counterexample shrink(Counterexample start, const ClaimsOf& claims_of, std::uint64_t seed) {
+  // SMs that a search set aside are written down: the rest would be given others.
+  if (start.policy == Policy::federated) {
+    const Result<SmPartition> partition = sm_partition(start.taskset, WaitChoice::file);
+    if (partition) start.taskset = with_sms(std::move(start.taskset), *partition);
+  }
   return Shrinker(std::move(start), claims_of, seed).run();
 }
 

@@ -23,6 +23,7 @@ constexpr int kDevices = 3;
 constexpr std::int64_t kGpuLane = 1;
 constexpr std::int64_t kFirstCopyLane = 2;
 constexpr std::int64_t kFirstExtraLane = 100;
+constexpr std::int64_t kFirstPartitionLane = 1000;  // of the SMs of a task
 
 std::string json_of(std::string_view text) {
   std::string out;
@@ -97,7 +98,14 @@ class TraceWriter {
     for (std::size_t core = 0; core < used.size(); ++core) {
       if (used[core]) name_lane(kCores, lane_of(core), fmt::format("\"core {}\"", core));
     }
-    name_lane(kDevices, kGpuLane, json_of(taskset_.platform.gpus.front().name));
+    if (schedule_.sm_partitions) {
+      for (std::size_t task = 0; task < names_.size(); ++task) {
+        if (!uses_gpu(taskset_.tasks[task])) continue;
+        name_lane(kDevices, partition_lane(task), json_of("SMs of " + taskset_.tasks[task].name));
+      }
+    } else {
+      name_lane(kDevices, kGpuLane, json_of(taskset_.platform.gpus.front().name));
+    }
     int engines = 0;
     for (const CopyInterval& copy : schedule_.copies) engines = std::max(engines, copy.engine + 1);
     for (int engine = 0; engine < engines; ++engine) {
@@ -106,6 +114,7 @@ class TraceWriter {
   }
 
   static std::int64_t lane_of(std::size_t index) { return static_cast<std::int64_t>(index) + 1; }
+  static std::int64_t partition_lane(std::size_t task) { return kFirstPartitionLane + static_cast<std::int64_t>(task); }
 
   void complete(std::string_view json_name, std::string_view category, int process, std::int64_t lane, Duration begin,
                 Duration end, std::string_view arguments) {
@@ -149,7 +158,8 @@ class TraceWriter {
       const std::string name = each.switching ? "\"context switch\"" : names_[each.task];
       std::string arguments = each.switching ? R"("to":)" + names_[each.task] : "";
       if (extras_.exact) append(arguments, fmt::format(R"("task":{},"switching":{})", each.task, each.switching));
-      complete(name, "gpu", kDevices, kGpuLane, each.begin, each.end, arguments);
+      const std::int64_t lane = schedule_.sm_partitions ? partition_lane(each.task) : kGpuLane;
+      complete(name, "gpu", kDevices, lane, each.begin, each.end, arguments);
     }
     for (const CopyInterval& each : schedule_.copies) {
       const std::string arguments =

@@ -54,7 +54,13 @@ class Chart {
 
   std::string draw() {
     for (const CopyInterval& copy : schedule_.copies) engines_ = std::max(engines_, copy.engine + 1);
-    bottom_ = kHeader + static_cast<Centipixels>(rows_.size()) * kRow + (1 + engines_) * kLane;
+    if (schedule_.sm_partitions) {
+      for (const TaskIndex task : rows_) {
+        if (uses_gpu(taskset_.tasks[task])) partitions_.push_back(task);
+      }
+    }
+    const auto gpu_lanes = schedule_.sm_partitions ? static_cast<Centipixels>(partitions_.size()) : 1;
+    bottom_ = kHeader + static_cast<Centipixels>(rows_.size()) * kRow + (gpu_lanes + engines_) * kLane;
     draw_grid();
     const auto of_tasks = activities(schedule_, taskset_.tasks.size());
     for (std::size_t row = 0; row < rows_.size(); ++row) {
@@ -273,12 +279,28 @@ class Chart {
               fmt::format("{}", fmt::join(numbers, ",")));
   }
 
+  void draw_partition(TaskIndex task) {
+    for (const GpuInterval& each : schedule_.gpu) {
+      if (each.task != task || !overlaps(each)) continue;
+      draw_work(each, gantt_mark(Activity::gpu), name_of(task), number_of(task));
+    }
+  }
+
   void draw_devices() {
-    const Centipixels top = kHeader + static_cast<Centipixels>(rows_.size()) * kRow;
-    draw_lane(taskset_.platform.gpus.front().name, top);
-    draw_gpu();
+    Centipixels top = kHeader + static_cast<Centipixels>(rows_.size()) * kRow;
+    if (schedule_.sm_partitions) {
+      for (const TaskIndex task : partitions_) {
+        draw_lane("SMs of " + name_of(task), top);
+        draw_partition(task);
+        top += kLane;
+      }
+    } else {
+      draw_lane(taskset_.platform.gpus.front().name, top);
+      draw_gpu();
+      top += kLane;
+    }
     for (int engine = 0; engine < engines_; ++engine) {
-      draw_lane(fmt::format("copy engine {}", engine), top + (1 + engine) * kLane);
+      draw_lane(fmt::format("copy engine {}", engine), top + engine * kLane);
       for (const CopyInterval& each : schedule_.copies) {
         if (each.engine != engine || !overlaps(each)) continue;
         draw_work(each, gantt_mark(Activity::copy), name_of(each.task), number_of(each.task));
@@ -413,7 +435,8 @@ class Chart {
   const JobRecord* job_;
   GanttWindow window_;
   GanttAxis axis_;
-  std::vector<std::size_t> row_of_;  // by task; of those that are not shown, the number of rows
+  std::vector<std::size_t> row_of_;    // by task; of those that are not shown, the number of rows
+  std::vector<TaskIndex> partitions_;  // tasks that are shown and have SMs of their own
   int engines_ = 0;
   Svg svg_;
   Centipixels top_ = 0;     // of the current row

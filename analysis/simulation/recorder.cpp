@@ -66,6 +66,18 @@ void Recorder::gpu(TaskIndex task, bool switching, std::int64_t turn, Duration n
   open_turn_ = turn;
 }
 
+void Recorder::partition(std::size_t task, bool runs, std::uint64_t submission, Duration now) {
+  if (open_partitions_.empty()) {
+    open_partitions_.assign(open_tasks_.size(), {kNoTask, false, {}, {}});
+    open_submissions_.assign(open_tasks_.size(), 0);
+  }
+  const bool same_work = submission == open_submissions_[task];
+  const auto same = [&](const GpuInterval& a, const GpuInterval& b) { return same_work && a.task == b.task; };
+  GpuInterval& open = open_partitions_[task];
+  go_on(schedule_.gpu, open, {runs ? task : kNoTask, false, now, now}, open.task != kNoTask, same, now);
+  open_submissions_[task] = submission;
+}
+
 void Recorder::copy(std::size_t engine, TaskIndex task, Duration now) {
   const auto same = [](const CopyInterval& a, const CopyInterval& b) { return a.task == b.task; };
   CopyInterval& open = open_copies_[engine];
@@ -82,10 +94,13 @@ void Recorder::finish(Duration now) {
   }
   for (std::size_t index = 0; index < open_cores_.size(); ++index) core(index, kNoTask, false, now);
   gpu(kNoTask, false, open_turn_ + 1, now);
+  for (std::size_t index = 0; index < open_partitions_.size(); ++index) partition(index, false, 0, now);
   for (std::size_t engine = 0; engine < open_copies_.size(); ++engine) copy(engine, kNoTask, now);
   schedule_.end = now;
   sort_by_begin(schedule_.tasks, [](const TaskInterval& interval) { return interval.task; });
   sort_by_begin(schedule_.cores, [](const CoreInterval& interval) { return interval.core; });
+  if (!open_partitions_.empty())
+    sort_by_begin(schedule_.gpu, [](const GpuInterval& interval) { return interval.task; });
   sort_by_begin(schedule_.copies, [](const CopyInterval& interval) { return interval.engine; });
 }
 

@@ -19,6 +19,8 @@ class Recorder {
   void core(std::size_t core, TaskIndex task, bool by_server, Duration now);
   // `turn` changes whenever work is put on the GPU, so that one task's turns stay apart.
   void gpu(TaskIndex task, bool switching, std::int64_t turn, Duration now);
+  // Instead of gpu(), where tasks have SMs of their own: whether those of `task` run work, and which one.
+  void partition(std::size_t task, bool runs, std::uint64_t submission, Duration now);
   void copy(std::size_t engine, TaskIndex task, Duration now);
   void job(JobRecord record);
   void finish(Duration now);
@@ -32,6 +34,9 @@ class Recorder {
   std::vector<CoreInterval> open_cores_;
   GpuInterval open_gpu_;
   std::int64_t open_turn_ = 0;
+  // By task, empty without partitions.
+  std::vector<GpuInterval> open_partitions_;
+  std::vector<std::uint64_t> open_submissions_;
   std::vector<CopyInterval> open_copies_;
 };
 

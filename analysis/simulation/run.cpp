@@ -53,6 +53,7 @@ SimTask task_of(const Task& task, const Gpu& gpu, WaitChoice wait) {
 Simulator::Run::Run(const Taskset& taskset, std::unique_ptr<GpuPolicy> policy, Policy which, WaitChoice wait)
     : policy_(std::move(policy)),
       boundary_kind_(policy_->boundary_kind()),
+      has_partitions_(policy_->runs_all_submitted()),
       copies_by_priority_(which != Policy::stream_priority),
       on_core_(static_cast<std::size_t>(taskset.platform.cpus)),
       jobs_(taskset.tasks.size()),
@@ -81,6 +82,7 @@ const Observation& Simulator::Run::run(const Scenario& scenario, Duration horizo
   recorder_.reset();
   if (schedule != nullptr) {
     recorder_ = std::make_unique<Recorder>(*schedule, tasks_.size(), running_.size(), copying_.size());
+    schedule->sm_partitions = has_partitions_;
   }
   last_release_ = horizon.count();
   const Nanoseconds end = 2 * last_release_;
@@ -117,7 +119,7 @@ void Simulator::Run::reset(const Scenario& scenario) {
   turn_done_ = 0;
   turns_ = 0;
   std::ranges::fill(copying_, kNone);
-  copies_ = 0;
+  submissions_ = 0;
   std::ranges::fill(observation_.tasks, TaskObservation{});
   observation_.events = 0;
 }
@@ -145,6 +147,11 @@ void Simulator::Run::advance(Nanoseconds to) {
   }
   for (const std::uint32_t task : copying_) {
     if (task != kNone) jobs_[task].device_left -= passed;
+  }
+  if (has_partitions_) {
+    for (SimJob& job : jobs_) {
+      if (job.state == JobState::gpu) job.device_left -= passed;
+    }
   }
   if (on_gpu_ == kNone) return;
   if (switch_left_ > 0) {
@@ -176,6 +183,7 @@ void Simulator::Run::record() {
   for (std::uint32_t task = 0; task < tasks_.size(); ++task) {
     const SimJob& job = jobs_[task];
     recorder_->task(task, job.number, job.segment, job.state, task == boosted, now);
+    if (has_partitions_) recorder_->partition(task, job.state == JobState::gpu, job.submission, now);
   }
   for (std::size_t core = 0; core < running_.size(); ++core) {
     const std::uint32_t task = running_[core];

@@ -87,7 +87,7 @@ struct SimJob {
   Nanoseconds device_left = 0;   // of exec or copy
   Nanoseconds device_done = 0;   // of exec
   Nanoseconds slice_length = 0;  // longest run of exec between two slice boundaries
-  std::uint64_t submission = 0;  // of a copy, in order
+  std::uint64_t submission = 0;  // of a copy, or of exec on SMs of the task's own: in order
   // Releases to come.
   std::int64_t next_number = 0;
   Nanoseconds next_nominal = 0;
@@ -136,6 +136,8 @@ class Simulator::Run {
   void apply(const Decision& decision);
   void follow_gpu();
   Nanoseconds next_on_gpu();
+  Nanoseconds next_on_partitions() const;
+  void complete_exec(std::uint32_t task);
   Nanoseconds to_boundary(std::uint32_t task) const;
   void gpu_due();
   void submit_exec(std::uint32_t task);
@@ -152,6 +154,7 @@ class Simulator::Run {
 
   std::unique_ptr<GpuPolicy> policy_;
   Boundary boundary_kind_;
+  bool has_partitions_;  // of the SMs, one for each task
   bool copies_by_priority_;
   std::size_t server_core_ = kNoCore;  // under the policy server
   std::vector<SimTask> tasks_;
@@ -174,7 +177,7 @@ class Simulator::Run {
   Nanoseconds turn_done_ = 0;  // of running since the start of the turn or its last boundary
 
   std::vector<std::uint32_t> copying_;  // by engine
-  std::uint64_t copies_ = 0;
+  std::uint64_t submissions_ = 0;
 
   Observation observation_;
   std::function<void(Duration)> watch_;

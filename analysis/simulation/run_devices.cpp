@@ -31,10 +31,20 @@ void Simulator::Run::submit_exec(std::uint32_t task) {
   job.device_left = exec + (segment.slices - 1) * segment.launch;
   job.device_done = 0;
   job.slice_length = segment.slices > 1 ? (exec + segment.slices - 1) / segment.slices + segment.launch : 0;
+  job.submission = ++submissions_;
   apply(policy_->submit(task));
 }
 
+Nanoseconds Simulator::Run::next_on_partitions() const {
+  Nanoseconds left = kNever;
+  for (const SimJob& job : jobs_) {
+    if (job.state == JobState::gpu) left = std::min(left, job.device_left);
+  }
+  return left == kNever ? kNever : now_ + left;
+}
+
 Nanoseconds Simulator::Run::next_on_gpu() {
+  if (has_partitions_) return next_on_partitions();
   if (on_gpu_ == kNone) return kNever;
   if (switch_left_ > 0) return now_ + switch_left_;
   const Nanoseconds boundary = to_boundary(on_gpu_);
@@ -65,18 +75,25 @@ Nanoseconds Simulator::Run::to_boundary(std::uint32_t task) const {
   return kNever;
 }
 
+void Simulator::Run::complete_exec(std::uint32_t task) {
+  jobs_[task].state = JobState::to_leave;
+  apply(policy_->complete(task));
+  ++observation_.events;
+  touch(task);
+}
+
 void Simulator::Run::gpu_due() {
-  if (on_gpu_ == kNone || switch_left_ > 0) return;
-  const std::uint32_t task = on_gpu_;
-  SimJob& job = jobs_[task];
-  if (job.device_left == 0) {
-    job.state = JobState::to_leave;
-    apply(policy_->complete(task));
-  } else if (boundary_at_ == now_ && policy_->wants_boundary()) {
-    apply(policy_->boundary(task));
-  } else {
+  if (has_partitions_) {
+    for (std::uint32_t task = 0; task < jobs_.size(); ++task) {
+      if (jobs_[task].state == JobState::gpu && jobs_[task].device_left == 0) complete_exec(task);
+    }
     return;
   }
+  if (on_gpu_ == kNone || switch_left_ > 0) return;
+  const std::uint32_t task = on_gpu_;
+  if (jobs_[task].device_left == 0) return complete_exec(task);
+  if (boundary_at_ != now_ || !policy_->wants_boundary()) return;
+  apply(policy_->boundary(task));
   ++observation_.events;
   touch(task);
 }
@@ -86,7 +103,7 @@ void Simulator::Run::submit_copy(std::uint32_t task) {
   const SimSegment& segment = tasks_[task].segments[job.segment];
   job.state = JobState::copy;
   job.device_left = draw(task, segment.on_device, JobPart::exec);
-  job.submission = ++copies_;
+  job.submission = ++submissions_;
   feed_copy_engine(static_cast<std::size_t>(segment.copy_engine));
 }
 

@@ -82,12 +82,13 @@ struct JobRecord {
 };
 
 struct Schedule {
-  std::vector<TaskInterval> tasks;  // by begin, then task
-  std::vector<CoreInterval> cores;  // by begin, then core
-  std::vector<GpuInterval> gpu;
+  std::vector<TaskInterval> tasks;   // by begin, then task
+  std::vector<CoreInterval> cores;   // by begin, then core
+  std::vector<GpuInterval> gpu;      // by begin, then task
   std::vector<CopyInterval> copies;  // by begin, then engine
   std::vector<JobRecord> jobs;       // by completion; those that the end cut off come last
   Duration end;
+  bool sm_partitions = false;  // each task has SMs of its own: intervals of the GPU overlap but for those of one task
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

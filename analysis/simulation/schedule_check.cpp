@@ -1,5 +1,6 @@
 #include "analysis/simulation/schedule_check.h"
 
+#include "analysis/search/sm_partition.h"
 #include "analysis/simulation/schedule_check_view.h"
 
 #include <utility>
@@ -7,26 +8,6 @@
 #include <fmt/format.h>
 
 namespace rtgpu {
-namespace {
-
-bool has_rules(Policy policy) {
-  switch (policy) {
-    case Policy::gcaps:
-    case Policy::gcaps_wc:
-    case Policy::tsg_rr:
-    case Policy::mpcp:
-    case Policy::fmlp_plus:
-    case Policy::stream_priority:
-    case Policy::server:
-      return true;
-    case Policy::federated:
-      break;
-  }
-  return false;
-}
-
-}  // namespace
-
 std::string_view to_string(ScheduleRule rule) {
   switch (rule) {
     case ScheduleRule::covered:
@@ -84,14 +65,11 @@ void Findings::add(ScheduleRule rule, TaskIndex task, Duration when, std::string
   if (found_.size() < kMost) found_.push_back({rule, when, task, std::move(text)});
 }
 
-std::vector<ScheduleViolation> check_schedule(const Taskset& taskset, Policy policy, WaitChoice wait,
-                                              const Schedule& schedule, const ScheduleCheckOptions& options) {
+namespace {
+
+std::vector<ScheduleViolation> check_on_gpu(const Taskset& taskset, Policy policy, WaitChoice wait,
+                                            const Schedule& schedule, const ScheduleCheckOptions& options) {
   Findings findings;
-  if (!has_rules(policy) || taskset.platform.gpus.size() != 1) {
-    findings.add(ScheduleRule::covered, kNoTask, {},
-                 fmt::format("nothing is known of {} on {} GPUs", to_string(policy), taskset.platform.gpus.size()));
-    return findings.take();
-  }
   check_intervals(taskset, policy, schedule, findings);
   if (!findings.empty()) return findings.take();
   const ScheduleView view(taskset, policy, wait, schedule, options);
@@ -104,6 +82,26 @@ std::vector<ScheduleViolation> check_schedule(const Taskset& taskset, Policy pol
   check_gpu_lock(view, findings);
   check_copies(view, findings);
   return findings.take();
+}
+
+std::vector<ScheduleViolation> not_covered(std::string text) {
+  Findings findings;
+  findings.add(ScheduleRule::covered, kNoTask, {}, std::move(text));
+  return findings.take();
+}
+
+}  // namespace
+
+std::vector<ScheduleViolation> check_schedule(const Taskset& taskset, Policy policy, WaitChoice wait,
+                                              const Schedule& schedule, const ScheduleCheckOptions& options) {
+  if (taskset.platform.gpus.size() != 1) {
+    return not_covered(
+        fmt::format("nothing is known of {} on {} GPUs", to_string(policy), taskset.platform.gpus.size()));
+  }
+  if (policy != Policy::federated) return check_on_gpu(taskset, policy, wait, schedule, options);
+  const Result<PartitionedTaskset> partitioned = on_sm_partition(taskset, wait);
+  if (!partitioned) return not_covered(to_string(partitioned.errors().front()));
+  return check_on_gpu(partitioned->taskset, policy, wait, schedule, options);
 }
 
 }  // namespace rtgpu

@@ -18,7 +18,7 @@
 namespace rtgpu {
 
 enum class ScheduleRule : std::uint8_t {
-  covered,           // the checker knows the policy, and the taskset has one GPU
+  covered,           // the taskset has one GPU, and for federated a partition of its SMs
   interval,          // an interval is not empty, lies in the run and names what exists; its state fits its segment
   overlap,           // a task, core, GPU or copy engine does one thing at a time
   release,           // jobs are released a period apart, within their release jitter

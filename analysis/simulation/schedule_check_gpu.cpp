@@ -312,6 +312,7 @@ void check_stream_priority(const ScheduleView& view, Findings& findings) {
 }  // namespace
 
 void check_gpu(const ScheduleView& view, Findings& findings) {
+  if (view.has_partitions()) return check_partitions(view, findings);
   check_work(view, findings);
   check_ends(view, findings);
   switch (view.policy) {

@@ -128,7 +128,8 @@ void check_intervals(const Taskset& taskset, Policy policy, const Schedule& sche
       schedule.tasks, [](const TaskInterval& each) { return each.task; }, "task");
   form.check_overlaps(schedule.cores, core, "core");
   form.check_overlaps(
-      schedule.gpu, [](const GpuInterval&) { return 0; }, "GPU");
+      schedule.gpu, [&](const GpuInterval& each) { return policy == Policy::federated ? each.task : TaskIndex{0}; },
+      "GPU");
   form.check_overlaps(schedule.copies, engine, "copy");
   for (const JobRecord& job : schedule.jobs) {
     if (job.task >= taskset.tasks.size() || job.job < 0) {

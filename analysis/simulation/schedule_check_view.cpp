@@ -169,6 +169,7 @@ void ScheduleView::make_slices() {
     const auto engine = static_cast<std::size_t>(copy.engine);
     for_each_slice(slices, copy.begin, copy.end, [&](ScheduleSlice& slice) { slice.engines[engine] = copy.task; });
   }
+  if (has_partitions()) return;
   for (const GpuInterval& run : schedule.gpu) {
     for_each_slice(slices, run.begin, run.end, [&](ScheduleSlice& slice) {
       slice.gpu = run.task;
@@ -194,6 +195,11 @@ void ScheduleView::sum_up() {
     }
     for (const TaskIndex task : slice.engines) add(slice, task, &Visit::on_engine);
     if (!slice.switching) add(slice, slice.gpu, &Visit::on_gpu);
+  }
+  if (!has_partitions()) return;
+  for (const GpuInterval& run : schedule.gpu) {
+    for_each_slice(slices, run.begin, run.end,
+                   [&](const ScheduleSlice& slice) { add(slice, run.task, &Visit::on_gpu); });
   }
 }
 

@@ -107,6 +107,8 @@ class ScheduleView {
   bool has_server() const { return policy == Policy::server; }
   std::size_t server_core() const { return static_cast<std::size_t>(taskset.platform.gpus.front().server_cpu); }
   bool is_served(const Visit& visit) const { return has_server() && is_served_in(visit.state); }
+  // Each task has SMs of its own: slices and turns say nothing of the GPU.
+  bool has_partitions() const { return policy == Policy::federated; }
 
  private:
   void rank_tasks();
@@ -136,6 +138,7 @@ void check_execution_times(const ScheduleView& view, Findings& findings);
 void check_cores(const ScheduleView& view, Findings& findings);
 void check_boosts(const ScheduleView& view, Findings& findings);
 void check_gpu(const ScheduleView& view, Findings& findings);
+void check_partitions(const ScheduleView& view, Findings& findings);
 void check_update_mutex(const ScheduleView& view, Findings& findings);
 void check_gpu_lock(const ScheduleView& view, Findings& findings);
 void check_copies(const ScheduleView& view, Findings& findings);

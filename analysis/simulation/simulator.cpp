@@ -1,5 +1,6 @@
 #include "analysis/simulation/simulator.h"
 
+#include "analysis/search/sm_partition.h"
 #include "analysis/simulation/run.h"
 #include "rtgpu/gpu_policy.h"
 
@@ -50,14 +51,22 @@ PolicySetup policy_setup(const Taskset& taskset) {
 }
 
 Result<Simulator> Simulator::of(const Taskset& taskset, Policy policy, WaitChoice wait) {
+  if (policy != Policy::federated) return of_whole_gpu(taskset, policy, wait);
+  Result<PartitionedTaskset> partitioned = on_sm_partition(taskset, wait);
+  if (!partitioned) return std::move(partitioned.errors());
+  return of_whole_gpu(std::move(partitioned->taskset), policy, wait);
+}
+
+Result<Simulator> Simulator::of_whole_gpu(Taskset taskset, Policy policy, WaitChoice wait) {
   Errors errors = uncovered(taskset);
   if (!errors.empty()) return errors;
   Result<std::unique_ptr<GpuPolicy>> made = make_policy(policy, policy_setup(taskset));
   if (!made) return std::move(made.errors());
-  return Simulator(std::make_unique<Run>(taskset, std::move(*made), policy, wait));
+  auto run = std::make_unique<Run>(taskset, std::move(*made), policy, wait);
+  return Simulator(std::move(taskset), std::move(run));
 }
 
-Simulator::Simulator(std::unique_ptr<Run> run) : run_(std::move(run)) {}
+Simulator::Simulator(Taskset taskset, std::unique_ptr<Run> run) : taskset_(std::move(taskset)), run_(std::move(run)) {}
 Simulator::~Simulator() = default;
 Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;

@@ -44,8 +44,13 @@ PolicySetup policy_setup(const Taskset& taskset);
 class Simulator {
  public:
   // For a valid taskset. Errors (unsupported): a policy that has no state machine or needs something of the platform;
-  // several GPUs; an exec that depends on the number of SMs where that is not given.
+  // several GPUs; an exec that depends on the number of SMs where that is not given. Under federated the tasks have the
+  // SMs that analyze() gives them (AnalysisResult::sm_partition), which may take a tenth of a second to find.
   static Result<Simulator> of(const Taskset& taskset, Policy policy, WaitChoice wait);
+
+  // What is simulated: the taskset that the simulator was made of; under federated with the SMs of each task and, as
+  // exec, the execution times on those.
+  const Taskset& taskset() const { return taskset_; }
 
   ~Simulator();
   Simulator(Simulator&&) noexcept;
@@ -60,7 +65,10 @@ class Simulator {
 
  private:
   class Run;
-  explicit Simulator(std::unique_ptr<Run> run);
+  Simulator(Taskset taskset, std::unique_ptr<Run> run);
+  static Result<Simulator> of_whole_gpu(Taskset taskset, Policy policy, WaitChoice wait);
+
+  Taskset taskset_;
   std::unique_ptr<Run> run_;
 };
 

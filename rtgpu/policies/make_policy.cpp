@@ -1,4 +1,5 @@
 #include "rtgpu/gpu_policy.h"
+#include "rtgpu/policies/federated.h"
 #include "rtgpu/policies/fmlp_plus.h"
 #include "rtgpu/policies/gcaps.h"
 #include "rtgpu/policies/mpcp.h"
@@ -45,10 +46,10 @@ Result<std::unique_ptr<GpuPolicy>> make_policy(Policy policy, PolicySetup setup)
                      "Give the number of stream priorities that the device has.");
       }
       return Made(std::make_unique<StreamPriorityPolicy>(std::move(setup)));
+    case Policy::federated:
+      return Made(std::make_unique<FederatedPolicy>(std::move(setup)));
     case Policy::server:
       return Made(std::make_unique<ServerPolicy>(std::move(setup)));
-    case Policy::federated:
-      break;
   }
   return Error{ErrorCode::unsupported,
                {},

@@ -28,7 +28,7 @@ AttackResult attack_bounds(const Taskset& taskset, const AnalysisOptions& reques
   EXPECT_TRUE(result);
   Result<Simulator> simulator = Simulator::of(taskset, request.policy, request.wait);
   EXPECT_TRUE(simulator);
-  return attack(taskset, *simulator, claims_of(*result),
+  return attack(simulator->taskset(), *simulator, claims_of(*result),
                 {.seed = seed, .runs = runs, .horizon = attack_horizon(taskset)});
 }
 
@@ -164,6 +164,7 @@ TEST_P(SafeUnderAttack, NoScheduleExceedsABound) {
   for (int trial = 0; trial < 40; ++trial) {
     Taskset taskset = trial % 4 == 0 ? table3_target(engine) : testing::attack_target(engine);
     const auto lock_wait = engine() % 2 == 0 ? LockWait::suspend : LockWait::spin;
+    if (GetParam() == Policy::federated) testing::divide_sms(engine, taskset);
     if (trial % 4 == 0) {
       for (Task& task : taskset.tasks) task.lock_wait = lock_wait;
     }
@@ -183,7 +184,8 @@ TEST_P(SafeUnderAttack, NoScheduleExceedsABound) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, SafeUnderAttack,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::federated,
+                                           Policy::server),
                          [](const auto& policy) { return testing::test_name(policy.param); });
 
 }  // namespace

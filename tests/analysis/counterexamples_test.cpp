@@ -32,9 +32,10 @@ Counterexamples all_shipped() {
 TEST(ShippedCounterexamples, AreTheKnownOnes) {
   std::vector<std::string> names;
   for (const auto& [name, counterexample] : all_shipped()) names.push_back(name);
-  EXPECT_THAT(names, ::testing::ElementsAre("fmlp-plus-exec-from-above", "fmlp-plus-requests-from-below",
-                                            "gcaps-busy-cpu-only", "gcaps-held-misc", "gcaps-preempted-keeper",
-                                            "gcaps-updates-from-below", "mpcp-late-sections", "tsg-rr-own-switches"));
+  EXPECT_THAT(names, ::testing::ElementsAre("federated-core-between-devices", "fmlp-plus-exec-from-above",
+                                            "fmlp-plus-requests-from-below", "gcaps-busy-cpu-only", "gcaps-held-misc",
+                                            "gcaps-preempted-keeper", "gcaps-updates-from-below", "mpcp-late-sections",
+                                            "tsg-rr-own-switches"));
 }
 
 TEST(ShippedCounterexamples, ReplayExactly) {

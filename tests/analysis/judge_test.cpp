@@ -33,6 +33,7 @@ std::vector<AnalysisOptions> all_options() {
 Taskset table3_at(std::int64_t utilisation, std::uint64_t seed) {
   GcapsTable3 parameters;
   parameters.utilisation_per_cpu = {utilisation, utilisation};
+  parameters.sms = 24;
   Taskset taskset = generate(parameters, seed);
   taskset.platform.gpus.front().stream_priorities = 6;
   return taskset;
@@ -72,7 +73,9 @@ TEST(Judge, AnswersAsTheAnalysesDo) {
     SCOPED_TRACE(::testing::Message() << "trial " << trial);
     expect_same(judge, table3_at(50'000 + 60'000 * trial, seed_of(seed, trial)), seen);
     std::mt19937_64 engine(seed + trial);
-    expect_same(judge, testing::attack_target(engine), seen);
+    Taskset target = testing::attack_target(engine);
+    testing::divide_sms(engine, target);
+    expect_same(judge, target, seen);
     const Taskset small = testing::small_target(engine);
     if (validate(small).empty()) expect_same(judge, small, seen);
   }

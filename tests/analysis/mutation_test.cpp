@@ -1,6 +1,7 @@
 // Is the attack able to find an error in an analysis? Each safe analysis with one of its terms left out has to be
 // exceeded.
 #include "analysis/falsification/attack.h"
+#include "analysis/rta/federated_safe.h"
 #include "analysis/rta/fmlp_plus_safe.h"
 #include "analysis/rta/gcaps_safe.h"
 #include "analysis/rta/mpcp_safe.h"
@@ -90,10 +91,12 @@ std::vector<Mutation> all_mutations() {
                 overhead>(Policy::stream_priority, all);
   add_mutations<&build_server_safe, cpu_preemption, cpu_blocking, gpu_preemption, gpu_blocking, copy, overhead>(
       Policy::server, all);
+  add_mutations<&build_federated_safe, cpu_preemption, copy, overhead>(Policy::federated, all);
   return all;
 }
 
-bool is_exceeded(const Taskset& taskset, const Mutation& mutation, std::uint64_t seed, std::int64_t runs = 60) {
+bool is_exceeded(const Taskset& given, const Mutation& mutation, std::uint64_t seed, std::int64_t runs = 60) {
+  const Taskset taskset = testing::runnable(given, mutation.policy);
   const Result<StagedModel> model = StagedModel::of(taskset, WaitChoice::file);
   EXPECT_TRUE(model);
   WorkBudget budget;
@@ -104,7 +107,7 @@ bool is_exceeded(const Taskset& taskset, const Mutation& mutation, std::uint64_t
   Result<Simulator> simulator = Simulator::of(taskset, mutation.policy, WaitChoice::file);
   EXPECT_TRUE(simulator);
   const AttackResult result =
-      attack(taskset, *simulator, claims,
+      attack(simulator->taskset(), *simulator, claims,
              {.seed = seed, .runs = runs, .horizon = attack_horizon(taskset), .stop_early = true});
   return result.worst && result.worst->exceeds();
 }
@@ -148,6 +151,7 @@ TEST(CarryIn, LeftOutIsFound) {
       {Policy::mpcp, "carry_in", &without_carry_in<&build_mpcp_safe>},
       {Policy::fmlp_plus, "carry_in", &without_carry_in<&build_fmlp_plus_safe>},
       {Policy::stream_priority, "carry_in", &without_carry_in<&build_stream_priority_safe>},
+      {Policy::federated, "carry_in", &without_carry_in<&build_federated_safe>},
       {Policy::server, "carry_in", &without_carry_in<&build_server_safe>}};
   const auto seed = std::random_device{}();
   for (const Mutation& mutation : mutations) {

@@ -1,5 +1,6 @@
 #include "tests/analysis/safe_analyses.h"
 
+#include "analysis/rta/federated_safe.h"
 #include "analysis/rta/fmlp_plus_safe.h"
 #include "analysis/rta/gcaps_safe.h"
 #include "analysis/rta/mpcp_safe.h"
@@ -27,6 +28,7 @@ constexpr std::array kSafe = {SafeAnalysis{Policy::gcaps, &build_gcaps_safe},
                               SafeAnalysis{Policy::mpcp, &build_mpcp_safe},
                               SafeAnalysis{Policy::fmlp_plus, &build_fmlp_plus_safe},
                               SafeAnalysis{Policy::stream_priority, &build_stream_priority_safe},
+                              SafeAnalysis{Policy::federated, &build_federated_safe},
                               SafeAnalysis{Policy::server, &build_server_safe}};
 
 }  // namespace

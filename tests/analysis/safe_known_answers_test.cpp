@@ -47,7 +47,7 @@ Bounds bounds_of(const Taskset& taskset, Policy policy, WaitChoice wait = WaitCh
 
 std::vector<Duration> seen(const Taskset& taskset, Policy policy, const Scenario& scenario,
                            Duration horizon = Duration::seconds(1), WaitChoice wait = WaitChoice::file) {
-  Result<Simulator> simulator = Simulator::of(taskset, policy, wait);
+  Result<Simulator> simulator = Simulator::of(testing::runnable(taskset, policy), policy, wait);
   if (!simulator) throw std::runtime_error(to_string(simulator.errors().front()));
   std::vector<Duration> longest;
   for (const TaskObservation& task : simulator->run(scenario, horizon).tasks) longest.push_back(task.max_response);
@@ -97,7 +97,9 @@ TEST_P(SafeVector, RequestsOfTwoSecondsDoNotWrap) {
   const Taskset taskset = covered(make_taskset(
       {task("a", request * 10, {gpu(ms(0), request)}, 0), task("b", request * 10, {gpu(ms(0), request)}, 1)}));
   const bool preempts = is_one_of({Policy::gcaps, Policy::gcaps_wc});
-  EXPECT_EQ(bounds_of(taskset, policy()), (Bounds{preempts ? request : request * 2, request * 2}));
+  const bool apart = policy() == Policy::federated;
+  EXPECT_EQ(bounds_of(taskset, policy()),
+            (Bounds{preempts || apart ? request : request * 2, apart ? request : request * 2}));
 }
 
 TEST_P(SafeVector, BeyondTheRangeOfTimeIsNoBound) {
@@ -145,7 +147,9 @@ TEST_P(SafeVector, AnOverloadedCoreIsRefused) {
 TEST_P(SafeVector, SuspensionsAreNotBlocking) {
   const Taskset taskset = covered(make_taskset(
       {task("a", ms(4), {cpu(ms(1)), gpu(ms(0), ms(3))}), task("b", ms(7), {cpu(ms(1)), gpu(ms(0), ms(3))})}));
-  EXPECT_EQ(bounds_of(taskset, policy())[1], std::nullopt);
+  // With SMs of its own b meets a on the core alone: once in each of its two parts there.
+  const bool apart = policy() == Policy::federated;
+  EXPECT_EQ(bounds_of(taskset, policy())[1], apart ? std::optional(ms(6)) : std::nullopt);
 }
 
 TEST_P(SafeVector, ABusyWaitHoldsTheCoreFromATaskWithoutGpuWork) {
@@ -184,8 +188,8 @@ TEST(SafeTsgRr, WorkThatTakesNoTimeWaitsForItsTurn) {
 
 // Jobs of h come 11.5 ms apart when u delays the first. With ceil(t / T) jobs of h in a window of t, i would take 13.
 TEST_P(SafeVector, RemoteRequestsCarryIn) {
-  // A request of i meets one of h at most, or some turns, or is not interrupted between slices.
-  if (is_one_of({Policy::tsg_rr, Policy::fmlp_plus, Policy::server})) return;
+  // A request of i meets one of h at most, or some turns, or is not interrupted between slices; nothing is remote.
+  if (is_one_of({Policy::tsg_rr, Policy::fmlp_plus, Policy::server, Policy::federated})) return;
   const Duration late = Duration::microseconds(8'500);
   Taskset taskset = covered(make_taskset({task("u", ms(100), {cpu(late)}, 1), task("h", ms(20), {gpu(ms(0), ms(4))}, 1),
                                           task("i", ms(100), {gpu(ms(0), ms(9))}, 0)}));
@@ -199,7 +203,7 @@ TEST_P(SafeVector, RemoteRequestsCarryIn) {
 
 // Each of the two segments of h finds one of l; l may be best-effort.
 TEST_P(SafeVector, EveryArrivalMeetsALowerRequest) {
-  if (is_one_of({Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr})) return;
+  if (is_one_of({Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::federated})) return;
   Taskset taskset = covered(make_taskset({task("h", ms(100), {gpu(ms(0), ms(1)), cpu(ms(1)), gpu(ms(0), ms(1))}, 0),
                                           task("l", ms(6), {gpu(ms(0), ms(5))}, 1)}));
   for (const bool best_effort : {false, true}) {
@@ -308,6 +312,11 @@ TEST_P(SafeVector, BestEffortTasksAreServedToo) {
   Taskset taskset = covered(
       make_taskset({task("a", ms(150), {gpu(ms(0), ms(10))}, 0), task("b", ms(500), {gpu(ms(0), ms(100))}, 1)}));
   taskset.tasks[1].best_effort = true;
+  if (policy() == Policy::federated) {
+    EXPECT_EQ(bounds_of(taskset, policy()), Bounds{ms(10)});  // on SMs of its own
+    EXPECT_EQ(seen(taskset, policy(), periodic({ns(1), ms(0)}), ms(100))[0], ms(10));
+    return;
+  }
   const bool in_turns = policy() == Policy::tsg_rr;
   EXPECT_EQ(bounds_of(taskset, policy()), Bounds{in_turns ? ms(20) : ms(110)});
   EXPECT_EQ(seen(taskset, policy(), periodic({ns(1), ms(0)}), ms(100))[0], (in_turns ? ms(20) : ms(110)) - ns(1));

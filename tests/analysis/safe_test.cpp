@@ -45,7 +45,7 @@ TEST_P(SafeBoundsHold, NoScheduleOfASmallSystemExceedsABound) {
   for (unsigned trial = 0; trial < 150; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed << ", trial " << trial);
     std::mt19937_64 engine(seed + trial);
-    const Taskset taskset = testing::small_target(engine);
+    const Taskset taskset = testing::runnable(testing::small_target(engine), GetParam());
     if (!validate(taskset).empty()) continue;  // more release jitter than the deadline allows
     const std::vector<TaskResult> results = safe_bounds(taskset, GetParam());
     Result<Simulator> simulator = Simulator::of(taskset, GetParam(), WaitChoice::file);
@@ -63,7 +63,8 @@ TEST_P(SafeBoundsHold, NoScheduleOfASmallSystemExceedsABound) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, SafeBoundsHold,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::federated,
+                                           Policy::server),
                          [](const auto& policy) { return testing::test_name(policy.param); });
 
 // With epsilon = 0 the safe analysis of gcaps-wc is never larger than the published one of gcaps.

@@ -28,9 +28,11 @@ using testing::task;
 using testing::three_tasks;
 using testing::work_of;
 
-TEST(ScheduleRules, APolicyWithoutRulesIsNotCalledLegal) {
-  const Taskset taskset = three_tasks();
-  EXPECT_THAT(broken(taskset, Policy::federated, {}), ElementsAre(ScheduleRule::covered));
+TEST(ScheduleRules, WhatIsNotCoveredIsNotCalledLegal) {
+  Taskset taskset = three_tasks();
+  EXPECT_THAT(broken(taskset, Policy::federated, {}), ElementsAre(ScheduleRule::covered));  // how many SMs?
+  taskset.platform.gpus.emplace_back();
+  EXPECT_THAT(broken(taskset, Policy::gcaps, {}), ElementsAre(ScheduleRule::covered));
 }
 
 TEST(ScheduleRules, SaysWhoWhenAndWhat) {

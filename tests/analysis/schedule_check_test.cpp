@@ -121,7 +121,7 @@ TEST_P(CheckedSimulation, IsLegalInEveryWaitMode) {
   std::int64_t jobs = 0;
   for (unsigned trial = 0; trial < 40; ++trial) {
     std::mt19937_64 engine(seed + trial);
-    const Taskset taskset = random_target(engine);
+    const Taskset taskset = testing::runnable(random_target(engine), GetParam());
     ASSERT_TRUE(validate(taskset).empty());
     const Scenario scenario = random_scenario(engine, taskset);
     for (const WaitChoice wait : {WaitChoice::suspend, WaitChoice::busy, WaitChoice::file}) {
@@ -145,7 +145,7 @@ TEST_P(CheckedSimulation, IsLegalInSmallSystemsOfWholeMilliseconds) {
   for (unsigned trial = 0; trial < 150; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed << ", trial " << trial);
     std::mt19937_64 engine(seed + trial);
-    const Taskset taskset = small_target(engine);
+    const Taskset taskset = testing::runnable(small_target(engine), GetParam());
     Scenario scenario = synchronous_scenario(taskset.tasks.size());
     scenario.seed = engine();
     scenario.below_best_case = true;
@@ -224,7 +224,7 @@ TEST_P(CheckedSimulation, NothingCanBeChangedUnnoticed) {
   int changes = 0;
   for (unsigned trial = 0; trial < 10; ++trial) {
     std::mt19937_64 engine(seed + trial);
-    const Taskset taskset = random_target(engine);
+    const Taskset taskset = testing::runnable(random_target(engine), GetParam());
     const Scenario scenario = random_scenario(engine, taskset);
     Result<Simulator> simulator = Simulator::of(taskset, GetParam(), WaitChoice::file);
     ASSERT_TRUE(simulator);
@@ -243,7 +243,8 @@ TEST_P(CheckedSimulation, NothingCanBeChangedUnnoticed) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, CheckedSimulation,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::federated,
+                                           Policy::server),
                          [](const auto& policy) { return testing::test_name(policy.param); });
 
 }  // namespace

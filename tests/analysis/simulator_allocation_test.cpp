@@ -38,8 +38,8 @@ TEST(SimulatorAllocation, NoneInSteadyState) {
   Taskset taskset = testing::load_case("gcaps-case-study.json");
   taskset.platform.gpus[0].stream_priorities = 6;
   for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp, Policy::fmlp_plus,
-                              Policy::stream_priority, Policy::server}) {
-    Result<Simulator> simulator = Simulator::of(taskset, policy, WaitChoice::file);
+                              Policy::stream_priority, Policy::federated, Policy::server}) {
+    Result<Simulator> simulator = Simulator::of(testing::runnable(taskset, policy), policy, WaitChoice::file);
     ASSERT_TRUE(simulator);
     const Scenario scenario = synchronous_scenario(taskset.tasks.size());
     simulator->run(scenario, Duration::seconds(20));

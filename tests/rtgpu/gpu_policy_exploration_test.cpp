@@ -117,7 +117,8 @@ TEST_P(ManyTasks, DoWhatTheSpecificationSays) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryOrder,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::federated,
+                                           Policy::server),
                          [](const auto& policy) {
                            std::string name(to_string(policy.param));
                            std::ranges::replace_if(
@@ -127,7 +128,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, EveryOrder,
 
 INSTANTIATE_TEST_SUITE_P(Policies, ManyTasks,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::federated,
+                                           Policy::server),
                          [](const auto& policy) {
                            std::string name(to_string(policy.param));
                            std::ranges::replace_if(

@@ -45,7 +45,8 @@ TEST_P(EveryLongOrder, OfFourTasksTwoOfThemBestEffort) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryLongOrder,
                          ::testing::Values(Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp,
-                                           Policy::fmlp_plus, Policy::stream_priority, Policy::server),
+                                           Policy::fmlp_plus, Policy::stream_priority, Policy::federated,
+                                           Policy::server),
                          [](const auto& policy) {
                            std::string name(to_string(policy.param));
                            std::ranges::replace_if(

@@ -1,5 +1,6 @@
 #include "tests/rtgpu/policy_exploration.h"
 
+#include "rtgpu/policies/federated.h"
 #include "rtgpu/policies/fmlp_plus.h"
 #include "rtgpu/policies/gcaps.h"
 #include "rtgpu/policies/mpcp.h"
@@ -202,10 +203,10 @@ ExplorationResult explore(Policy which, const std::vector<PolicyTask>& tasks, Ex
       return explored(FmlpPlusPolicy(setup), which, setup, limits);
     case Policy::stream_priority:
       return explored(StreamPriorityPolicy(setup), which, setup, limits);
+    case Policy::federated:
+      return explored(FederatedPolicy(setup), which, setup, limits);
     case Policy::server:
       return explored(ServerPolicy(setup), which, setup, limits);
-    case Policy::federated:
-      break;
   }
   ExplorationResult result;
   result.failure = "no state machine";

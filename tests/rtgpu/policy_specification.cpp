@@ -94,8 +94,9 @@ bool PolicySpecification::allows(const SpecifiedState& state, PolicyEvent event,
     case PolicyEvent::submit:
       return phase == Phase::inside;
     case PolicyEvent::boundary:
-    case PolicyEvent::complete:
       return state.gpu.runs == task;
+    case PolicyEvent::complete:
+      return has_own_sms() ? has_work(state, task) : state.gpu.runs == task;
     case PolicyEvent::leave:
       return phase == Phase::inside || phase == Phase::completed;
     case PolicyEvent::left:
@@ -268,7 +269,7 @@ PolicySpecification::Outcome PolicySpecification::move_on(SpecifiedState& state,
     state.gpu = {runs_holder ? state.holder : kNobody, false};
   } else if (policy_ == Policy::tsg_rr) {
     serve_in_turn(state, event, task);
-  } else {
+  } else if (!has_own_sms()) {  // there the GPU is nobody's, and all submitted work runs
     serve_by_level(state, event, task);
   }
   return outcome;

@@ -55,6 +55,7 @@ class PolicySpecification {
   bool has_server() const { return policy_ == Policy::server; }
   // Who was let in keeps others out until it has left.
   bool admits_one() const { return has_lock() || has_server(); }
+  bool has_own_sms() const { return policy_ == Policy::federated; }
   bool ranks_above(TaskId a, TaskId b) const;
   bool goes_before(TaskId waiter, TaskId holder) const;
   std::optional<std::size_t> first_request(const SpecifiedState& state) const;

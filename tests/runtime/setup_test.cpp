@@ -24,6 +24,12 @@ using testing::seen_of;
 using testing::setup;
 using testing::virtual_options;
 
+TEST(RuntimePolicy, FederatedIsRefusedWithWhatToDoInstead) {
+  const std::string said = refusal_of([] { const Runtime runtime(virtual_options("federated")); });
+  EXPECT_THAT(said, AllOf(HasSubstr("found policy federated; expected gcaps, gcaps-wc, tsg-rr, mpcp, fmlp+ or"),
+                          HasSubstr("TaskSetup::sms")));
+}
+
 class Setup : public ::testing::Test {
  protected:
   // What is said of a task that `change` has spoilt.

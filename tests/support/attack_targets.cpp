@@ -142,6 +142,33 @@ Taskset attack_target(std::mt19937_64& engine) {
   return taskset;
 }
 
+void divide_sms(std::mt19937_64& engine, Taskset& taskset) {
+  const auto given = static_cast<int>(uniform(engine, 0, 2)) * 50;  // percent of the tasks
+  const bool by_sms = chance(engine, 30);
+  std::int64_t all = uniform(engine, 1, 4);
+  for (Task& each : taskset.tasks) {
+    if (!uses_gpu(each)) continue;
+    const std::int64_t own = uniform(engine, 1, 3);
+    all += own;
+    if (chance(engine, given)) each.sms = static_cast<int>(own);
+    for (Segment& segment : each.segments) {
+      auto* work = std::get_if<GpuSegment>(&segment);
+      if (work == nullptr || !work->exec) continue;
+      const Duration exec = work->exec->max;
+      if (by_sms) {
+        work->exec_by_sms = {{1, *work->exec}, {3, {{}, exec - Duration::nanoseconds(exec.count() / 3)}}};
+        work->exec_by_sms.back().time.min = std::min(work->exec->min, work->exec_by_sms.back().time.max);
+        work->exec.reset();
+      } else {
+        const Duration all_work = exec * uniform(engine, 1, 4);
+        const Duration span = Duration::nanoseconds(exec.count() / uniform(engine, 2, 5));
+        work->parallel = ParallelWork{{all_work, all_work}, {span, span}, uniform(engine, 1'000'000, 1'800'000)};
+      }
+    }
+  }
+  taskset.platform.gpus[0].sms = static_cast<int>(all);
+}
+
 Taskset small_target(std::mt19937_64& engine) {
   const std::int64_t count = uniform(engine, 2, 5);
   const std::int64_t cores = uniform(engine, 1, 3);

@@ -16,4 +16,8 @@ Taskset attack_target(std::mt19937_64& engine);
 // large release jitter: more than validate() allows, now and then.
 Taskset small_target(std::mt19937_64& engine);
 
+// Gives a taskset with exec what federated needs, at random: SMs of the GPU, execution times by the number of SMs or
+// work, and the SMs of all tasks, of some, or of none.
+void divide_sms(std::mt19937_64& engine, Taskset& taskset);
+
 }  // namespace rtgpu::testing

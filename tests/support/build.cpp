@@ -53,4 +53,25 @@ Taskset make_taskset(std::vector<Task> tasks) {
   return taskset;
 }
 
+Taskset with_own_sms(Taskset taskset) {
+  int users = 0;
+  for (Task& made : taskset.tasks) {
+    if (!uses_gpu(made)) continue;
+    made.sms = 1;
+    ++users;
+    for (Segment& segment : made.segments) {
+      auto* work = std::get_if<GpuSegment>(&segment);
+      if (work == nullptr || !work->exec) continue;
+      work->exec_by_sms = {{1, *work->exec}};
+      work->exec.reset();
+    }
+  }
+  taskset.platform.gpus.front().sms = std::max(users, 1);
+  return taskset;
+}
+
+Taskset runnable(Taskset taskset, Policy policy) {
+  return policy == Policy::federated ? with_own_sms(std::move(taskset)) : taskset;
+}
+
 }  // namespace rtgpu::testing

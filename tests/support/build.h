@@ -1,6 +1,7 @@
 // Short ways to write tasksets in tests.
 #pragma once
 
+#include "rtgpu/policy.h"
 #include "rtgpu/time.h"
 #include "taskset/taskset.h"
 
@@ -28,5 +29,11 @@ Task task(const std::string& name, Duration period, std::vector<Segment> segment
 
 // Tasks from highest to lowest priority, on as many cores as they name, one GPU without overheads.
 Taskset make_taskset(std::vector<Task> tasks);
+
+// Each task that uses the GPU on an SM of its own, on which its exec is the one that it has: federated runs it as it
+// is.
+Taskset with_own_sms(Taskset taskset);
+// That for federated, and the taskset itself for other policies.
+Taskset runnable(Taskset taskset, Policy policy);
 
 }  // namespace rtgpu::testing

@@ -42,7 +42,6 @@ TEST_P(RefusedOptions, EndWithStatus2AndNoOutput) {
 const std::vector<RefusedAnalysis> kRefusedAnalyses = {
     {{"--variant", "save"}, {"--variant: found 'save'", "Did you mean 'safe'?"}},
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "tsg-rr"}},
-    {{"--policy", "federated"}, {"federated is not there yet"}},
     {{"--policy", "gcaps,gcaps-wc", "--variant", "published"}, {"There is a safe analysis of gcaps-wc."}},
     {{"--policy", ""}, {"--policy"}},
     {{"--wait", "buzy"}, {"--wait: found 'buzy'; expected one of suspend, busy, file. Did you mean 'busy'?"}},
@@ -81,9 +80,9 @@ TEST(AnalyzeOptions, PoliciesInTheOrderTheyAreNamed) {
   EXPECT_EQ(policies_of({"--policy", "tsg-rr", "--policy", "gcaps"}), (Names{"tsg-rr", "gcaps"}));
   EXPECT_EQ(policies_of({"--policy=tsg-rr,gcaps,tsg-rr"}), (Names{"tsg-rr", "gcaps"}));
   EXPECT_EQ(policies_of({"--policy=tsg-rr", "--policy=all"}),
-            (Names{"tsg-rr", "gcaps", "gcaps-wc", "mpcp", "fmlp+", "stream-priority", "server"}));
+            (Names{"tsg-rr", "gcaps", "gcaps-wc", "mpcp", "fmlp+", "stream-priority", "federated", "server"}));
   EXPECT_EQ(policies_of({"--policy=all", "--variant=published"}),
-            (Names{"gcaps", "tsg-rr", "mpcp", "fmlp+", "server"}));
+            (Names{"gcaps", "tsg-rr", "mpcp", "fmlp+", "federated", "server"}));
   EXPECT_EQ(policies_of({"--policy=all"}), policies_of({}));
 }
 
@@ -181,6 +180,24 @@ TEST(AnalyzeOptions, StreamLevelsArePartOfTheOutput) {
   const ProcessResult table =
       run_rtgpu({"analyze", "-", "--policy=stream-priority", "--format=table"}, {.input = input});
   EXPECT_THAT(table.out, HasSubstr("\n  stream levels, highest first: a, b | d\n"));
+}
+
+TEST(AnalyzeOptions, SmsArePartOfTheOutput) {
+  const std::string input =
+      R"({"rtgpu": 1, "platform": {"cpus": 1, "gpus": [{"sms": 8}]}, "tasks": [)"
+      R"({"name": "a", "period": 6, "priority": 3, "segments": [{"gpu": {"exec": {"by_sms": {"1": 9, "3": 5}}}}]},)"
+      R"({"name": "b", "period": 100, "priority": 2, "segments": [{"cpu": 1}]},)"
+      R"({"name": "c", "period": 100, "priority": 1, "sms": 2, "segments": [{"gpu": {"work": 9, "span": 1}}]}]})";
+  const ProcessResult run = run_rtgpu({"analyze", "-", "--policy=federated", "--format=json"}, {.input = input});
+  EXPECT_EQ(run.status, 0) << run.err;
+  const json result = json::parse(run.out)["results"][0];
+  EXPECT_EQ(result["sms"], json({{"a", 3}, {"c", 2}}));
+  EXPECT_EQ(result["sm_search"], "found");
+  EXPECT_EQ(result["sm_search_method"], "heuristic");
+  const ProcessResult table = run_rtgpu({"analyze", "-", "--policy=federated", "--format=table"}, {.input = input});
+  EXPECT_THAT(table.out, HasSubstr("\n  SMs (found by the heuristic): a 3, c 2; 3 of 8 free\n"));
+  const ProcessResult seen = run_rtgpu({"simulate", "-", "--policy=federated", "--format=json"}, {.input = input});
+  EXPECT_EQ(json::parse(seen.out)["results"][0]["sms"], result["sms"]);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST_F(Falsify, BadOptionsAreRefused) {
       {{"--preset=uunifast", "--set=tasks=none"}, "--set"},
       {{file, "--runs=0"}, "--runs"},
       {{file, "--horizon=5"}, "--horizon"},
-      {{file, "--policy=federated"}, "federated is not there yet"},
+      {{file, "--policy=federated"}, "/platform/gpus/0/sms: found no number of SMs"},
       {{file, "--variant=published", "--policy=gcaps-wc"}, "There is a safe analysis of gcaps-wc."},
       {{file, "--format=xml"}, "--format"},
       {{"/nowhere/at/all.json"}, "No such file"},

@@ -42,7 +42,7 @@ const std::vector<RefusedRun> kRefusedRuns = {
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?"}},
     {{"--policy", "all"}, {"--policy: found 'all'; expected one of gcaps, "}},
     {{"--policy", "server"}, {"--policy: found 'server'", "has no server", "mpcp"}},
-    {{"--policy", "federated"}, {"federated is not there yet."}},
+    {{"--policy", "federated"}, {"--policy: found 'federated'", "no partition for each task yet"}},
     {{"--policy=gcaps", "--policy=mpcp"}, {"--policy: found gcaps, mpcp; expected one policy"}},
     {{"--policy=gcaps,mpcp"}, {"--policy: found gcaps, mpcp; expected one policy"}},
     {{"--device", "hots"}, {"--device: found 'hots'", "Did you mean 'host'?"}},

@@ -100,11 +100,12 @@ TEST(Simulate, AllPoliciesThatCanBeSimulatedByDefault) {
   std::vector<std::string> names;
   const json answer = json::parse(run.out);
   for (const json& result : answer["results"]) names.push_back(result["policy"]);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"gcaps", "gcaps-wc", "tsg-rr", "mpcp", "fmlp+", "stream-priority", "server"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"gcaps", "gcaps-wc", "tsg-rr", "mpcp", "fmlp+", "stream-priority",
+                                             "federated", "server"}));
   // It needs to know how many stream levels there are.
   EXPECT_EQ(answer["results"][5]["error"]["pointer"], "/platform/gpus/0/stream_priorities");
   EXPECT_THAT(run.err, HasSubstr("note: not simulated: " + kCaseStudy + ": /platform/gpus/0/stream_priorities"));
+  EXPECT_EQ(answer["results"][6]["error"]["pointer"], "/platform/gpus/0/sms");
 }
 
 TEST(Simulate, WhereNoPolicyCanBeSimulatedThereIsNoAnswer) {
@@ -293,7 +294,6 @@ TEST_P(RefusedSimulateOptions, EndWithStatus2AndNoOutput) {
 
 const std::vector<RefusedSimulation> kRefusedSimulations = {
     {{"--policy", "gcasp"}, {"--policy: found 'gcasp'", "Did you mean 'gcaps'?", "server, all"}},
-    {{"--policy", "federated"}, {"--policy: found 'federated'", "federated is not there yet."}},
     {{"--wait", "buzy"}, {"Did you mean 'busy'?"}},
     {{"--horizon", "10"}, {"--horizon: found '10'; expected a time above 0 with its unit", "10s or 500ms"}},
     {{"--horizon", "0s"}, {"--horizon"}},

@@ -82,6 +82,15 @@ Json stream_levels(const Taskset& taskset, const AnalysisResult& result) {
   return object;
 }
 
+void add_sm_partition(Json& object, const Taskset& taskset, const SmPartition& partition) {
+  object["sm_search"] = search_label(partition.search);
+  object["sm_search_method"] = to_string(partition.method);
+  object["sms"] = Json::object();
+  for (TaskIndex task = 0; task < taskset.tasks.size(); ++task) {
+    if (partition.sms[task] > 0) object["sms"][taskset.tasks[task].name] = partition.sms[task];
+  }
+}
+
 void add_result(Json& object, const Taskset& taskset, const AnalysisResult& result, bool explain) {
   object["schedulable"] = result.schedulable;
   object["jitter"] = to_string(result.jitter);
@@ -92,6 +101,7 @@ void add_result(Json& object, const Taskset& taskset, const AnalysisResult& resu
     object["gpu_priority_order"].push_back(taskset.tasks[task].name);
   }
   if (!result.stream_levels.empty()) object["stream_levels"] = stream_levels(taskset, result);
+  if (!result.sm_partition.sms.empty()) add_sm_partition(object, taskset, result.sm_partition);
   object["tasks"] = Json::array();
   for (const TaskResult& task : result.tasks) object["tasks"].push_back(to_json(taskset, task, explain));
 }

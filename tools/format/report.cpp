@@ -1,5 +1,7 @@
 #include "tools/format/report.h"
 
+#include "tools/format/printable.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -73,6 +75,15 @@ std::string contents_of(const Taskset& taskset) {
   std::string text = count_of(taskset.tasks.size() - best_effort, "real-time task");
   if (best_effort > 0) text += fmt::format(", {} best-effort", best_effort);
   return text + ", " + count_of(static_cast<std::size_t>(taskset.platform.cpus), "core");
+}
+
+std::string sms_of_tasks(const Taskset& taskset, const std::vector<int>& sms) {
+  std::string text;
+  for (TaskIndex task = 0; task < sms.size(); ++task) {
+    if (sms[task] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(taskset.tasks[task].name), sms[task]);
+  }
+  return text;
 }
 
 std::string messages(const Errors& errors) {

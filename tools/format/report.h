@@ -64,6 +64,9 @@ std::string count_of(std::size_t count, std::string_view thing);
 // "3 real-time tasks, 1 best-effort, 2 cores"
 std::string contents_of(const Taskset& taskset);
 
+// "histogram 4, dxtc 2": the tasks that have SMs of their own.
+std::string sms_of_tasks(const Taskset& taskset, const std::vector<int>& sms);
+
 // What the errors say, a line each.
 std::string messages(const Errors& errors);
 

@@ -55,8 +55,11 @@ Json to_json(const SimulationReport& report, const SimulationAnswer& answer) {
     return object;
   }
   object["misses"] = answer.result->misses();
-  object["tasks"] = Json::array();
   const std::vector<Task>& tasks = report.loaded.taskset.tasks;
+  for (TaskIndex task = 0; task < answer.sms.size(); ++task) {
+    if (answer.sms[task] > 0) object["sms"][tasks[task].name] = answer.sms[task];
+  }
+  object["tasks"] = Json::array();
   for (TaskIndex task = 0; task < tasks.size(); ++task) {
     object["tasks"].push_back(to_json(tasks[task], answer.result->tasks()[task]));
   }

@@ -21,6 +21,7 @@ namespace rtgpu {
 struct SimulationAnswer {
   Policy policy = Policy::gcaps;
   Result<TrialSummary> result;
+  std::vector<int> sms = {};  // federated: by task, those of its own; 0: it does not use the GPU
 
   bool meets_deadlines() const { return result && result->misses() == 0; }
 };

@@ -102,6 +102,7 @@ void append_answer(std::string& out, const SimulationReport& report, const Simul
     add_remark(table, seen);
   }
   table.append_to(out);
+  if (!answer.sms.empty()) out += fmt::format("  SMs: {}\n", sms_of_tasks(taskset, answer.sms));
 }
 
 std::string conclusion(const SimulationReport& report) {

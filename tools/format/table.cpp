@@ -107,6 +107,23 @@ void append_stream_levels(std::string& out, const Taskset& taskset, const Analys
   out += fmt::format("  stream levels, highest first: {}\n", fmt::join(levels, " | "));
 }
 
+// "  SMs (found by the heuristic): histogram 4, dxtc 2; 2 of 8 free"
+void append_sm_partition(std::string& out, const Taskset& taskset, const SmPartition& partition) {
+  if (partition.sms.empty()) return;
+  std::string_view how = "given";
+  if (partition.search == SearchOutcome::found) {
+    how = partition.method == SmSearch::exact ? "found by the exact search" : "found by the heuristic";
+  } else if (partition.search == SearchOutcome::none) {
+    how = "no partition passes";
+  } else if (partition.search == SearchOutcome::limit_reached) {
+    how = "the heuristic found none that passes; whether there is one was not decided";
+  }
+  int used = 0;
+  for (const int sms : partition.sms) used += sms;
+  const int all = taskset.platform.gpus.front().sms.value_or(0);
+  out += fmt::format("  SMs ({}): {}; {} of {} free\n", how, sms_of_tasks(taskset, partition.sms), all - used, all);
+}
+
 void append_search_failure(std::string& out, SearchOutcome outcome) {
   if (outcome == SearchOutcome::none) out += "  the search found no GPU priorities that pass\n";
   if (outcome == SearchOutcome::limit_reached)
@@ -131,6 +148,7 @@ void append_answer(std::string& out, const Taskset& taskset, const Answer& answe
   table.append_to(out);
   append_gpu_order(out, taskset, *answer.result);
   append_stream_levels(out, taskset, *answer.result);
+  append_sm_partition(out, taskset, answer.result->sm_partition);
   append_search_failure(out, answer.result->gpu_priority_search);
 }
 

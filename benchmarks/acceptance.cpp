@@ -24,6 +24,7 @@ std::vector<Taskset> tasksets_at(std::int64_t utilisation, std::int64_t count, s
   GcapsTable3 parameters;
   parameters.utilisation_per_cpu = {utilisation, utilisation};
   parameters.time_slice = Duration::milliseconds(1);
+  parameters.sms = 48;
   std::vector<Taskset> tasksets;
   for (std::int64_t index = 0; index < count; ++index) {
     tasksets.push_back(generate(parameters, seed_of(seed, static_cast<std::uint64_t>(index))));

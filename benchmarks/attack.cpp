@@ -91,14 +91,15 @@ void attack_one(Campaign& campaign, const Taskset& taskset, std::size_t place, s
   if (claims.empty() || !simulator) return;
   tally.claims += static_cast<std::int64_t>(claims.size());
   const AttackOptions options{seed, campaign.runs, attack_horizon(taskset), true};
-  const AttackResult found = attack(taskset, *simulator, claims, options);
+  const AttackResult found = attack(simulator->taskset(), *simulator, claims, options);
   if (!found.worst->exceeds()) return;
   ++tally.exceeded;
   if (entry.variant == Variant::safe || tally.exceeded <= 3) write(campaign, taskset, entry, *found.worst);
 }
 
 bool has_lock_wait(Policy policy) {
-  return policy != Policy::tsg_rr && policy != Policy::stream_priority && policy != Policy::server;
+  return policy != Policy::tsg_rr && policy != Policy::stream_priority && policy != Policy::server &&
+         policy != Policy::federated;
 }
 
 void attack_all(Campaign& campaign, const Taskset& given, std::uint64_t seed) {
@@ -109,11 +110,14 @@ void attack_all(Campaign& campaign, const Taskset& given, std::uint64_t seed) {
       if ((wait == WaitChoice::file) != !lock_wait) continue;
       Taskset taskset = with_waits(given, wait);
       for (Task& task : taskset.tasks) task.lock_wait = lock_wait.value_or(task.lock_wait);
+      Taskset divided = taskset;
+      std::mt19937_64 engine(seed);
+      testing::divide_sms(engine, divided);
       for (std::size_t place = 0; place < campaign.entries.size(); ++place) {
         const AnalysisEntry& entry = campaign.entries[place];
         if (campaign.only && *campaign.only != entry.policy) continue;
         if (lock_wait == LockWait::spin && !has_lock_wait(entry.policy)) continue;
-        attack_one(campaign, taskset, place, seed);
+        attack_one(campaign, entry.policy == Policy::federated ? divided : taskset, place, seed);
       }
     }
   }

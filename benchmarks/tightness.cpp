@@ -32,7 +32,7 @@ bool is_broken(const Taskset& taskset, Simulator& simulator, std::uint64_t seed,
     if (!taskset.tasks[task].best_effort) deadlines.push_back({task, taskset.tasks[task].deadline});
   }
   const AttackResult result =
-      attack(taskset, simulator, deadlines,
+      attack(simulator.taskset(), simulator, deadlines,
              {.seed = seed, .runs = runs, .horizon = attack_horizon(taskset), .stop_early = true});
   return result.worst && result.worst->exceeds();
 }
@@ -48,8 +48,8 @@ void measure(const Taskset& taskset, Policy policy, WaitChoice wait, std::uint64
   ++row.accepted;
   ++row.unbroken;
   const std::vector<Claim> claims = claims_of(*result);
-  const AttackResult seen =
-      attack(taskset, *simulator, claims, {.seed = seed, .runs = runs, .horizon = attack_horizon(taskset)});
+  const AttackResult seen = attack(simulator->taskset(), *simulator, claims,
+                                   {.seed = seed, .runs = runs, .horizon = attack_horizon(taskset)});
   for (std::size_t place = 0; place < claims.size(); ++place) {
     if (!uses_gpu(taskset.tasks[claims[place].task])) continue;
     row.ratios.push_back(static_cast<double>(claims[place].bound.count()) /
@@ -78,13 +78,14 @@ int main(int argc, char** argv) {
              "not broken", "of these", "median", "95 %");
   for (const std::int64_t utilisation : {200'000, 300'000, 400'000}) {
     for (const Policy policy : {Policy::gcaps, Policy::gcaps_wc, Policy::tsg_rr, Policy::mpcp, Policy::fmlp_plus,
-                                Policy::stream_priority, Policy::server}) {
+                                Policy::stream_priority, Policy::federated, Policy::server}) {
       for (const WaitChoice wait : {WaitChoice::suspend, WaitChoice::busy}) {
         Row row;
         for (std::int64_t index = 0; index < count; ++index) {
           GcapsTable3 parameters;
           parameters.utilisation_per_cpu = {utilisation, utilisation};
           parameters.time_slice = Duration::milliseconds(1);
+          parameters.sms = 48;
           Taskset taskset = generate(parameters, seed_of(seed, static_cast<std::uint64_t>(index)));
           taskset.platform.gpus.front().stream_priorities = 6;
           measure(taskset, policy, wait, seed + static_cast<std::uint64_t>(index), runs, row);

@@ -187,7 +187,7 @@ class GpuPolicy {
   Decision decision_;
 };
 
-// The state machine of a policy. Errors (unsupported or value): a policy without one; a setup it cannot work with.
+// The state machine of a policy. Errors (unsupported): a setup it cannot work with.
 Result<std::unique_ptr<GpuPolicy>> make_policy(Policy policy, PolicySetup setup);
 
 }  // namespace rtgpu

@@ -56,7 +56,7 @@ int fewest_sms(const Task& task, int all) {
   return high;
 }
 
-Error nothing_known(const Task& task, TaskIndex index, int sms, int all) {
+Error unknown_exec(const Task& task, TaskIndex index, int sms, int all) {
   std::size_t place = 0;
   for (; place < task.segments.size(); ++place) {
     const auto* gpu = std::get_if<GpuSegment>(&task.segments[place]);
@@ -308,7 +308,7 @@ Result<std::vector<int>> given_or_fewest(const Taskset& taskset, int all) {
     if (!uses_gpu(each)) continue;
     sms[task] = each.sms.value_or(fewest_sms(each, all));
     const int asked = std::min(sms[task] > 0 ? sms[task] : all, all);
-    if (!exec_on(each, asked, all)) errors.push_back(nothing_known(each, task, asked, all));
+    if (!exec_on(each, asked, all)) errors.push_back(unknown_exec(each, task, asked, all));
   }
   if (!errors.empty()) return errors;
   std::int64_t sum = 0;

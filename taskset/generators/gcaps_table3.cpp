@@ -14,6 +14,7 @@ namespace rtgpu {
 namespace {
 
 constexpr std::int64_t kHundredth = kMillion / 100;
+constexpr std::int64_t kProgramStep = 5 * kHundredth;
 
 class Generator {
  public:
@@ -36,9 +37,7 @@ class Generator {
         taskset.tasks.back().cpu = cpu;
       }
     }
-    for (int task = 0; task < parameters_.tasks; ++task) {
-      add_task(taskset, draw(random_, parameters_.task_utilisation), gpu_share);
-    }
+    for (int task = 0; task < parameters_.tasks; ++task) add_task(taskset, draw_task_utilisation(), gpu_share);
     draw_best_effort(random_, parameters_.best_effort_share, taskset);
     if (parameters_.sms > 0) give_parallel_work(taskset, parameters_.sms);
     assign_rate_monotonic(taskset);
@@ -50,6 +49,13 @@ class Generator {
   }
 
  private:
+  std::int64_t draw_task_utilisation() {
+    const Range range = parameters_.task_utilisation;
+    const std::int64_t steps = (range.high - range.low) / kProgramStep;
+    if (!parameters_.as_program || steps == 0) return draw(random_, range);
+    return range.low + kProgramStep * random_.between(0, steps - 1);
+  }
+
   void allocate(Taskset& taskset) const {
     if (!parameters_.as_program) {
       allocate_worst_fit(taskset, utilisations_);

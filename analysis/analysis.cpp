@@ -35,7 +35,7 @@ void check_terms(const TaskResult& result) {
 void search(auto& model, const AnalysisOptions& asked, WorkBudget& budget, AnalysisResult& result) {
   std::vector<TaskIndex> given(model.order().gpu_order().begin(), model.order().gpu_order().end());
   result.gpu_priority_search = search_in(model, budget);
-  if (result.gpu_priority_search != SearchOutcome::found) return;
+  if (result.gpu_priority_search != SearchOutcome::found) return model.restore(std::move(given));
   AnalysisOptions options = asked;
   options.jitter = model.jitter_after_search(asked.jitter);
   std::vector<TaskResult> tasks = model.bounds(options, budget);
@@ -45,7 +45,7 @@ void search(auto& model, const AnalysisOptions& asked, WorkBudget& budget, Analy
     result.tasks = std::move(tasks);
   } else {
     result.gpu_priority_search = budget.evaluations > 0 ? SearchOutcome::none : SearchOutcome::limit_reached;
-    model.order().set_gpu_order(std::move(given));
+    model.restore(std::move(given));
   }
 }
 
@@ -73,8 +73,7 @@ Result<AnalysisResult> analyze_safe(const RegisteredAnalysis& analysis, const Ta
   if (!model) return std::move(model.errors());
   if (auto error = missing_need(analysis, taskset)) return std::move(*error);
   SafeWorkspace workspace;
-  AnalysisResult result =
-      analyze_model(SafeModel(*model, taskset, analysis.build_windowed, workspace), taskset, options);
+  AnalysisResult result = analyze_model(SafeModel(*model, taskset, analysis, workspace), taskset, options);
   if (analysis.needs == Needs::stream_priorities) result.stream_levels = model->stream_levels();
   return result;
 }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace rtgpu {
@@ -44,6 +45,8 @@ class PublishedModel {
       : model_(model), taskset_(taskset), build_(build) {}
 
   RtaModel& order() { return model_; }
+  // After a search, whose order is not taken.
+  void restore(std::vector<TaskIndex> gpu_order) { model_.set_gpu_order(std::move(gpu_order)); }
   std::vector<TaskResult> bounds(const AnalysisOptions& options, WorkBudget& budget) const {
     return bound_all(model_, taskset_, build_, options, budget);
   }
@@ -77,17 +80,27 @@ class PublishedModel {
 class SafeModel {
  public:
   // All are kept by reference.
-  SafeModel(StagedModel& model, const Taskset& taskset, BuildWindowed build, SafeWorkspace& workspace)
-      : model_(model), taskset_(taskset), build_(build), workspace_(workspace) {}
+  SafeModel(StagedModel& model, const Taskset& taskset, const RegisteredAnalysis& analysis, SafeWorkspace& workspace)
+      : model_(model),
+        taskset_(taskset),
+        build_(analysis.build_windowed),
+        has_levels_(analysis.needs == Needs::stream_priorities),
+        workspace_(workspace) {}
 
   RtaModel& order() { return model_.order(); }
+  void restore(std::vector<TaskIndex> gpu_order) {
+    model_.order().set_gpu_order(std::move(gpu_order));
+    model_.restore_stream_levels();
+  }
   std::vector<TaskResult> bounds(const AnalysisOptions& options, WorkBudget& budget) const {
     return bound_all_safe(model_, taskset_, build_, options, budget);
   }
   bool passes(const AnalysisOptions& options, WorkBudget& budget) const {
     return all_schedulable_safe(model_, taskset_, build_, options, budget, workspace_);
   }
-  bool meets_deadline(TaskIndex task, WorkBudget& budget) const {
+  // The search has changed the order before.
+  bool meets_deadline(TaskIndex task, WorkBudget& budget) {
+    if (has_levels_) model_.map_order_to_streams();
     return meets_deadline_if_others_do(model_, taskset_, task, build_, budget);
   }
   static JitterSource jitter_after_search(JitterSource asked) { return asked; }
@@ -97,6 +110,7 @@ class SafeModel {
   StagedModel& model_;
   const Taskset& taskset_;
   BuildWindowed build_;
+  bool has_levels_;
   SafeWorkspace& workspace_;
 };
 
@@ -108,6 +122,7 @@ class WholeModel {
       : model_(model), taskset_(taskset), bound_(bound) {}
 
   RtaModel& order() { return model_.order(); }
+  void restore(std::vector<TaskIndex> gpu_order) { model_.order().set_gpu_order(std::move(gpu_order)); }
   std::vector<TaskResult> bounds(const AnalysisOptions& options, WorkBudget& budget) const {
     return bound_(model_, taskset_, options, budget);
   }

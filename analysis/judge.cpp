@@ -21,7 +21,7 @@ bool passes_after_search(Model& model, AnalysisOptions options, WorkBudget& budg
     options.jitter = model.jitter_after_search(options.jitter);
     passes = model.passes(options, budget);
   }
-  model.order().set_gpu_order(std::move(given));
+  model.restore(std::move(given));
   return passes;
 }
 
@@ -58,7 +58,7 @@ class Judge::Models {
     StagedModel* const model = safe.of(*taskset_, options.wait);
     if (model == nullptr) return safe.errors();
     if (auto error = missing_need(analysis, *taskset_)) return std::move(*error);
-    return judge(SafeModel(*model, *taskset_, analysis.build_windowed, workspace_), *taskset_, options);
+    return judge(SafeModel(*model, *taskset_, analysis, workspace_), *taskset_, options);
   }
 
   Result<bool> judge_published(const RegisteredAnalysis& analysis, const AnalysisOptions& options) {
@@ -78,7 +78,7 @@ class Judge::Models {
     if (options.variant == Variant::published) {
       return judge(WholeModel(on_partition_, taskset, analysis.bound_taskset), taskset, options);
     }
-    return judge(SafeModel(on_partition_, taskset, analysis.build_windowed, workspace_), taskset, options);
+    return judge(SafeModel(on_partition_, taskset, analysis, workspace_), taskset, options);
   }
 
   const Taskset* taskset_ = nullptr;

@@ -53,7 +53,7 @@ constexpr std::array kAnalyses = {
     safe(Policy::fmlp_plus, &build_fmlp_plus_safe, "analysis/rta/fmlp_plus_safe.h", false, Needs::nothing),
     published(Policy::fmlp_plus, &build_fmlp_plus_published, "FMLP+ (ECRTS 2014), partitioned, suspension-aware", false,
               Needs::nothing),
-    safe(Policy::stream_priority, &build_stream_priority_safe, "analysis/rta/stream_priority_safe.h", false,
+    safe(Policy::stream_priority, &build_stream_priority_safe, "analysis/rta/stream_priority_safe.h", true,
          Needs::stream_priorities),
     safe(Policy::federated, &build_federated_safe, "analysis/rta/federated_safe.h", false, Needs::sm_partition),
     published_as_a_whole(Policy::federated, &bound_federated_published, "RTGPU (TPDS 2023)", Needs::sm_partition),

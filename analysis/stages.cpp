@@ -98,13 +98,25 @@ void StagedModel::assign_stages(const Taskset& taskset, WaitChoice wait) {
 
 void StagedModel::map_to_streams(const Taskset& taskset) {
   stream_levels_.clear();
-  const std::optional<int> levels = taskset.platform.gpus.front().stream_priorities;
-  if (!levels) return;
+  stream_priorities_ = taskset.platform.gpus.front().stream_priorities;
+  given_stream_levels_.clear();
+  if (!stream_priorities_) return;
   std::vector<PolicyTask> policy_tasks;
   for (const Task& task : taskset.tasks) {
     policy_tasks.push_back({task.gpu_priority, task.best_effort, uses_gpu(task)});
   }
-  stream_levels_ = rtgpu::stream_levels(policy_tasks, *levels);
+  stream_levels_ = rtgpu::stream_levels(policy_tasks, *stream_priorities_);
+  given_stream_levels_ = stream_levels_;
+}
+
+void StagedModel::map_order_to_streams() {
+  std::vector<PolicyTask> policy_tasks;
+  for (TaskIndex index = 0; index < size(); ++index) {
+    const RtaTask& each = task(index);
+    const int priority = each.best_effort ? 0 : -static_cast<int>(order_.gpu_rank(index));
+    policy_tasks.push_back({priority, each.best_effort, each.uses_gpu});
+  }
+  stream_levels_ = rtgpu::stream_levels(policy_tasks, stream_priorities_.value_or(1));
 }
 
 void StagedModel::order_best_effort(const Taskset& taskset) {

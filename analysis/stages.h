@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -88,6 +89,10 @@ class StagedModel {
   bool has_gpu_user_below_elsewhere(TaskIndex task) const;
   int stream_level(TaskIndex task) const { return stream_levels_[task]; }
   const std::vector<int>& stream_levels() const { return stream_levels_; }
+  // By the order that order() has by now; of a GPU whose number of stream priorities is known.
+  void map_order_to_streams();
+  // As the taskset says.
+  void restore_stream_levels() { stream_levels_ = given_stream_levels_; }
   bool has_copies() const { return has_copies_; }
 
  private:
@@ -115,6 +120,8 @@ class StagedModel {
   std::vector<std::size_t> best_effort_rank_;  // by task
   std::vector<TaskIndex> best_effort_users_;   // of the GPU
   std::vector<int> stream_levels_;
+  std::vector<int> given_stream_levels_;
+  std::optional<int> stream_priorities_;
   bool has_copies_ = false;
 };
 

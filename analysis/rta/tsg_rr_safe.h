@@ -7,6 +7,8 @@
 // a stage of length g costs at most g + ceil(g / L) theta. A task that has the GPU to itself has no switches; the
 // charge stands all the same, since others may come at any time. Where no other task uses the GPU, there is none.
 //
+// GPU priorities order copies alone: there is no search for them.
+//
 // Nobody is held back and nothing is boosted: the core is as in add_unlocked_core_group().
 #pragma once
 

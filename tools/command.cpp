@@ -5,6 +5,7 @@
 #include "tools/convert.h"
 #include "tools/falsify.h"
 #include "tools/generate.h"
+#include "tools/plan.h"
 #include "tools/run.h"
 #include "tools/simulate.h"
 #include "tools/sweep.h"
@@ -22,11 +23,14 @@ namespace {
 constexpr std::array kCommands = {
     Command{"analyze", declare_analyze},   Command{"simulate", declare_simulate}, Command{"falsify", declare_falsify},
     Command{"generate", declare_generate}, Command{"sweep", declare_sweep},       Command{"run", declare_run},
-    Command{"convert", declare_convert},
+    Command{"convert", declare_convert},   Command{"plan", declare_plan},
 };
 
-constexpr std::array<std::string_view, 5> kNotThereYet = {
-    "plan", "calibrate", "profile", "doctor", "report",
+constexpr std::array<std::string_view, 4> kNotThereYet = {
+    "calibrate",
+    "profile",
+    "doctor",
+    "report",
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {

@@ -39,9 +39,9 @@ struct GcapsTable3 {
 //
 // The program that was published with the paper, and made its figures, draws otherwise than the paper says. With
 // `as_program`: utilisations and execution times are split unevenly (see split_unevenly()); the utilisation of a task
-// is a whole hundredth, and one at least, or, with a number of tasks in all, a multiple of 0.05 above the low end of its
-// range and below the high one; gpu_share is drawn for each task; tasks stay on the core that they were drawn for, or,
-// with a number in all, are allocated worst fit in the order they are drawn in. Not taken over: it rounds execution
+// is a whole hundredth, and one at least, or, with a number of tasks in all, a multiple of 0.05 above the low end of
+// its range and below the high one; gpu_share is drawn for each task; tasks stay on the core that they were drawn for,
+// or, with a number in all, are allocated worst fit in the order they are drawn in. Not taken over: it rounds execution
 // times to 10 us.
 Taskset generate(const GcapsTable3& parameters, std::uint64_t seed);
 

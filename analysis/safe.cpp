@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
-#include <ranges>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -81,7 +81,9 @@ class Iteration {
 
   // Most tasksets that fail do so at the lowest task that uses the GPU, by what is known at the start.
   bool lowest_on_gpu_may_pass() {
-    for (const TaskIndex task : model_.order().gpu_order() | std::views::reverse) {
+    const std::span<const TaskIndex> order = model_.order().gpu_order();
+    for (std::size_t place = order.size(); place-- > 0;) {
+      const TaskIndex task = order[place];
       if (!model_.task(task).uses_gpu) continue;
       if (demand_of(task) > cap_of(task)) return false;
       fill_recurrence(task);

@@ -2,6 +2,7 @@
 
 #include "tools/command.h"
 #include "tools/messages.h"
+#include "tools/ranks.h"
 #include "tools/standard_output.h"
 
 #include <csignal>
@@ -37,7 +38,10 @@ Exit status:
   70  a defect of rtgpu itself
 )";
 
+// Several processes that mpirun has started have the same arguments: the first one speaks for all, and its status
+// counts.
 ExitStatus print(std::string_view text) {
+  if (is_other_rank()) return ExitStatus::yes;
   StandardOutput output;
   output.buffer() += text;
   output.flush();
@@ -45,6 +49,7 @@ ExitStatus print(std::string_view text) {
 }
 
 ExitStatus refuse(std::string_view message, std::string_view command) {
+  if (is_other_rank()) return ExitStatus::yes;
   print_error(message);
   print_hint(command.empty() ? std::string("see rtgpu --help") : fmt::format("see rtgpu {} --help", command));
   return ExitStatus::usage;

@@ -2,7 +2,7 @@
 # Installs the distribution's packages that are missing, and nothing if none is.
 # Usage: tools/setup.sh [GROUP...]
 #   build      what the libraries and the rtgpu command need
-#   test       what the tests and benchmarks need, and gnuplot for charts
+#   test       what the tests and benchmarks need, gnuplot for charts, and Open MPI for sweeps by several processes
 #   lint       clang-format and clang-tidy, in the version that the sources are kept clean with
 #   compilers  the other compilers that are supported
 # Without a group: build and test.
@@ -19,7 +19,7 @@ die() {
 packages_of() {
   case $1 in
     build) echo g++ cmake ninja-build pkg-config nlohmann-json3-dev libcli11-dev libfmt-dev libtbb-dev ;;
-    test) echo libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox ;;
+    test) echo libgtest-dev libgmock-dev libbenchmark-dev gnuplot-nox libopenmpi-dev openmpi-bin ;;
     lint) echo clang-format-14 clang-tidy-14 ;;
     compilers) echo g++-11 clang-14 libclang-rt-14-dev ;;
     *) die "there is no group '$1'; the groups are build, test, lint and compilers" ;;

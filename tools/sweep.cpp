@@ -1,10 +1,15 @@
 #include "tools/sweep.h"
 
 #include "tools/messages.h"
+#include "tools/program.h"
+#include "tools/ranks.h"
 #include "tools/standard_output.h"
+#include "tools/stop_on_signal.h"
+#include "tools/sweep_ranks.h"
 #include "tools/sweep_request.h"
 #include "tools/sweep_run.h"
 
+#include <csignal>
 #include <memory>
 #include <system_error>
 
@@ -21,6 +26,7 @@ constexpr const char* kSweepFooter = R"(Examples:
   rtgpu sweep --preset gcaps-table3 --vary utilisation_per_cpu=0.1:0.9:0.1 --set cpus=2
   rtgpu sweep --preset uunifast-discard --vary runlist_update=0us:1ms:100us --policy all
   rtgpu sweep --preset gcaps-fig8b --csv fig8b.csv --resume
+  mpirun -n 4 rtgpu sweep --preset gcaps-fig8b --csv fig8b.csv
 
 All approaches judge the same tasksets. Taskset I of a point is what this gives:
   rtgpu generate --preset GENERATOR --set PARAMETER=VALUE --seed S --first I
@@ -44,10 +50,16 @@ bytes, whatever the number of threads. What is done is kept in FILE.partial unti
 all is. Ctrl-C writes what there is by then, also of points that are not complete:
 "tasksets" says how many are done.
 
+With mpirun (Open MPI) several processes count, and the first one writes: the same
+bytes again. Each has its share of its machine's cores, as far as mpirun binds it to
+no fewer (--bind-to none), or --jobs threads. A process that dies ends the sweep with
+an error, and --resume, with mpirun or without, goes on with what was done.
+
 Exit status:
   0   done
   2   bad usage, a FILE.partial of another sweep, or a taskset that cannot be made
-  3   a file or the output cannot be written, or there is no gnuplot for --plot
+  3   a file or the output cannot be written, or there is no gnuplot for --plot, or
+      mpirun has started it and it was built without MPI
   70  a defect of rtgpu itself
 )";
 
@@ -91,24 +103,47 @@ void declare_approaches(CLI::App& app, ApproachArguments& arguments) {
 }
 
 void declare_how(CLI::App& app, SweepArguments& arguments) {
-  app.add_option("--jobs", arguments.jobs, "Threads (default: one for each core)")->option_text("N");
+  app.add_option("--jobs", arguments.jobs, "Threads (default: one for each core), of each process")->option_text("N");
   app.add_option("--csv", arguments.csv, "Write the result as CSV")->option_text("FILE");
   app.add_flag("--resume", arguments.resume, "Go on with the sweep whose FILE.partial there is");
-  app.add_option("--format", arguments.format, "table (the default on a terminal), json (the default elsewhere) or csv")
+  app.add_option("--format", arguments.format,
+                 "table (the default on a terminal), json (the default elsewhere, and\nwith mpirun) or csv")
       ->option_text("F");
   app.add_option("--plot", arguments.plot, "Draw the ratios, by gnuplot: FILE.svg or a page, FILE.html")
       ->option_text("FILE");
 }
 
+// What is wrong for all processes is told by the first one, whose status mpirun passes on: it must not see another one
+// fail before, because it would end the first.
+ExitStatus refuse_sweep(const Errors& errors, ExitStatus status) {
+  if (is_other_rank()) return ExitStatus::yes;
+  print_errors(errors);
+  return status;
+}
+
+// A process other than the first one.
+ExitStatus work_for_sweep(Ranks& ranks, const SweepRequest& request) {
+  int signal = 0;
+  const ExitStatus status = guarded([&] {
+    const int jobs = request.jobs > 0 ? request.jobs : usual_jobs(ranks);
+    const StopOnSignal signals;
+    if (!work_for_leader(ranks, request.sweep, jobs, signals.flag())) signal = signals.signal();
+    return ExitStatus::yes;
+  });
+  if (signal != 0) std::raise(signal);
+  if (status != ExitStatus::yes) ranks.abort(status);
+  return status;
+}
+
 ExitStatus run_sweep(const SweepArguments& arguments) {
   const Result<SweepRequest> request = make_request(arguments);
-  if (!request) {
-    print_errors(request.errors());
-    return ExitStatus::usage;
-  }
+  if (!request) return refuse_sweep(request.errors(), ExitStatus::usage);
+  const Result<std::unique_ptr<Ranks>> ranks = join_ranks();
+  if (!ranks) return refuse_sweep(ranks.errors(), ExitStatus::environment);
+  if (*ranks && (*ranks)->rank() != 0) return work_for_sweep(**ranks, *request);
   try {
     StandardOutput output;
-    return SweepRun(*request, output).run();
+    return SweepRun(*request, output, ranks->get()).run();
   } catch (const std::system_error& error) {
     print_error(fmt::format("cannot write {}", error.what()));
     return ExitStatus::environment;

@@ -30,6 +30,8 @@ using namespace std::chrono_literals;
 
 // How much work is lost at most if the process is killed.
 constexpr std::chrono::seconds kSaveEvery = 2s;
+// Sooner, so that short work that is killed leaves something too.
+constexpr std::chrono::milliseconds kFirstSave = 200ms;
 
 bool is_there(const std::string& file) {
   std::error_code ignored;
@@ -38,12 +40,14 @@ bool is_there(const std::string& file) {
 
 }  // namespace
 
-SweepRun::SweepRun(const SweepRequest& request, StandardOutput& output)
+SweepRun::SweepRun(const SweepRequest& request, StandardOutput& output, Ranks* ranks)
     : request_(request),
       output_(output),
       state_file_(request.csv.empty() ? "" : request.csv + ".partial"),
       progress_(std::cerr, isatty(STDERR_FILENO) == 1, Progress::Clock::now(), "tasksets"),
-      next_save_(Progress::Clock::now() + kSaveEvery) {}
+      next_save_(Progress::Clock::now() + kFirstSave) {
+  if (ranks != nullptr) leader_.emplace(*ranks, request.sweep, request.jobs > 0 ? request.jobs : usual_jobs(*ranks));
+}
 
 ExitStatus SweepRun::run() {
   int signal = 0;
@@ -122,7 +126,10 @@ Errors SweepRun::count(const std::atomic<bool>& stop) {
   options.jobs = request_.jobs;
   options.stop = &stop;
   options.after_chunk = [this](const SweepCounts& counts) { after_chunk(counts); };
-  return run_chunks(request_.sweep, all, options, counts_);
+  if (!leader_) return run_chunks(request_.sweep, all, options, counts_);
+  // mpirun lets a process live for a second after its signal, which a chunk may outlast.
+  return leader_->count(
+      options, [this] { save(); }, counts_);
 }
 
 bool SweepRun::is_complete() const {
@@ -148,7 +155,8 @@ bool SweepRun::show() {
     append_csv(csv, result);
     replace_file(request_.csv, csv);
   }
-  const Format usual = output_.is_terminal() ? Format::table : Format::json;
+  // mpirun gives its processes a terminal of its own, wherever its output goes.
+  const Format usual = output_.is_terminal() && !leader_ ? Format::table : Format::json;
   switch (request_.format.value_or(usual)) {
     case Format::table:
       append_table(output_.buffer(), result, request_.name);

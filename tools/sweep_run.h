@@ -5,18 +5,21 @@
 #include "rtgpu/result.h"
 #include "tools/exit_status.h"
 #include "tools/progress.h"
+#include "tools/ranks.h"
 #include "tools/standard_output.h"
+#include "tools/sweep_ranks.h"
 #include "tools/sweep_request.h"
 
 #include <atomic>
+#include <optional>
 #include <string>
 
 namespace rtgpu {
 
 class SweepRun {
  public:
-  // Both outlive the object.
-  SweepRun(const SweepRequest& request, StandardOutput& output);
+  // All outlive the object. ranks: the processes that count, of which this is the first; null: this one alone.
+  SweepRun(const SweepRequest& request, StandardOutput& output, Ranks* ranks);
 
   // After a SIGINT or SIGTERM it shows and keeps what is done, and then ends the process by that signal. Throws
   // OutputError, and std::system_error if a file cannot be written.
@@ -37,6 +40,7 @@ class SweepRun {
 
   const SweepRequest& request_;
   StandardOutput& output_;
+  std::optional<SweepLeader> leader_;
   std::string state_file_;  // empty: none
   Progress progress_;
   Progress::Clock::time_point next_save_;

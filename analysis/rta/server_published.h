@@ -1,5 +1,6 @@
 // The published analysis of a GPU server (Kim, Patel, Wang, Rajkumar, "A server-based approach for predictable GPU
-// access control", RTCSA 2017): the server takes requests by priority, its clients suspend. Request-driven bound.
+// access control", RTCSA 2017): the server takes requests by priority, its clients suspend. Request-driven bound. The
+// paper's text was not at hand: these are its equations as they are known here.
 //
 // Not a guarantee: it stands on the deadlines of the tasks below and of all that the server works for, so it is to be
 // read for tasksets that pass as a whole, and it says nothing of best-effort jobs that pile up. We know no schedule of

@@ -149,7 +149,7 @@ TEST(AnalyzeNdjson, OneLineWithoutSpaces) {
 
 TEST(AnalyzeJson, IsTheDefaultElsewhere) {
   const ProcessResult run = analyze_case("gcaps-case-study.json", {});
-  EXPECT_EQ(nlohmann::json::parse(run.out)["results"].size(), 5U);
+  EXPECT_EQ(nlohmann::json::parse(run.out)["results"].size(), 6U);
 }
 
 TEST(AnalyzeNotes, AssignedPrioritiesAreToldInEveryFormat) {

@@ -153,7 +153,9 @@ TEST(Analyze, SafeBoundsOfTheCasesThatExceedThePublishedOnes) {
 }
 
 TEST(Analyze, ContributionsAddUpToTheTerms) {
-  json results = analyze_as_json("gcaps-case-study.json", {"--explain", "--wait=suspend"}, 0)["results"];
+  json results =
+      analyze_as_json("gcaps-case-study.json",
+                      {"--explain", "--wait=suspend", "--policy=gcaps,tsg-rr,mpcp,fmlp+,server"}, 0)["results"];
   ASSERT_EQ(results.size(), 5U);
   const json safe = analyze_as_json(
       "gcaps-case-study.json", {"--explain", "--policy=gcaps,gcaps-wc,tsg-rr,mpcp,fmlp+,server", "--variant=safe"}, 0);

@@ -81,7 +81,7 @@ TEST_F(Falsify, SafeBoundsStand) {
   EXPECT_EQ(run.status, 0) << run.out;
   const json answer = json::parse(run.out);
   EXPECT_EQ(answer["exceeded"], 0);
-  EXPECT_EQ(answer["results"].size(), 7U);
+  EXPECT_EQ(answer["results"].size(), 8U);
   EXPECT_EQ(answer["results"][0]["bounds"], 5);
   EXPECT_EQ(answer["results"][0]["runs"], 30);
   EXPECT_EQ(files(), 0U);

@@ -306,7 +306,7 @@ const std::vector<RefusedSimulation> kRefusedSimulations = {
     {{"--releases", "sporadically"}, {"--releases: found 'sporadically'; expected one of periodic, sporadic"}},
     {{"--execution", "worts"}, {"--execution", "Did you mean 'worst'?"}},
     {{"--format", "svg"}, {"--format"}},
-    {{"--trace", "/tmp/x.json"}, {"--trace: found 7 policies; expected one policy. Choose one"}},
+    {{"--trace", "/tmp/x.json"}, {"--trace: found 8 policies; expected one policy. Choose one"}},
     {{"--policy=gcaps,mpcp", "--gantt", "/tmp/x.svg"}, {"--gantt: found 2 policies"}},
     {{"--policy=gcaps", "--trace", "-"}, {"--trace", "the name of a file"}},
     {{"--policy=gcaps", "--trace", kCaseStudy}, {"--trace", "the taskset; expected another file"}},

@@ -30,22 +30,22 @@ int size_on_this_machine() {
   return size;
 }
 
-// What MPI's functions return is not looked at: unless told otherwise, MPI ends all processes at an error.
-class MpiRanks final : public Ranks {
+// MPI from its beginning to its end.
+class MpiLibrary {
  public:
-  MpiRanks() {
+  MpiLibrary() {
     // The counting has threads of its own, which do not call MPI.
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    rank_ = rank_in(MPI_COMM_WORLD);
-    size_ = size_of(MPI_COMM_WORLD);
-    on_this_machine_ = size_on_this_machine();
   }
+  ~MpiLibrary() { MPI_Finalize(); }
+  MpiLibrary(const MpiLibrary&) = delete;
+  MpiLibrary& operator=(const MpiLibrary&) = delete;
+};
 
-  ~MpiRanks() override { MPI_Finalize(); }
-  MpiRanks(const MpiRanks&) = delete;
-  MpiRanks& operator=(const MpiRanks&) = delete;
-
+// What MPI's functions return is not looked at: unless told otherwise, MPI ends all processes at an error.
+class MpiRanks final : public Ranks {
+ public:
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int on_this_machine() const override { return on_this_machine_; }
@@ -75,9 +75,10 @@ class MpiRanks final : public Ranks {
   }
 
  private:
-  int rank_ = 0;
-  int size_ = 1;
-  int on_this_machine_ = 1;
+  MpiLibrary library_;  // before what is asked of it
+  int rank_ = rank_in(MPI_COMM_WORLD);
+  int size_ = size_of(MPI_COMM_WORLD);
+  int on_this_machine_ = size_on_this_machine();
 };
 
 }  // namespace

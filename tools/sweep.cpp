@@ -58,8 +58,8 @@ an error, and --resume, with mpirun or without, goes on with what was done.
 Exit status:
   0   done
   2   bad usage, a FILE.partial of another sweep, or a taskset that cannot be made
-  3   a file or the output cannot be written, or there is no gnuplot for --plot, or
-      mpirun has started it and it was built without MPI
+  3   a file or the output cannot be written, there is no gnuplot for --plot, or
+      mpirun has started an rtgpu that was built without MPI
   70  a defect of rtgpu itself
 )";
 

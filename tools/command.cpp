@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::array kCommands = {
     Command{"analyze", declare_analyze},   Command{"simulate", declare_simulate}, Command{"falsify", declare_falsify},
-    Command{"generate", declare_generate}, Command{"sweep", declare_sweep},       Command{"run", declare_run},
-    Command{"convert", declare_convert},   Command{"plan", declare_plan},
+    Command{"generate", declare_generate}, Command{"sweep", declare_sweep},       Command{"plan", declare_plan},
+    Command{"run", declare_run},           Command{"convert", declare_convert},
 };
 
 constexpr std::array<std::string_view, 4> kNotThereYet = {

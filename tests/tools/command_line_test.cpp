@@ -32,7 +32,8 @@ TEST(CommandLine, HelpListsWhatIsThere) {
   EXPECT_THAT(run.out, HasSubstr("\n  generate "));
   EXPECT_THAT(run.out, HasSubstr("\n  falsify "));
   EXPECT_THAT(run.out, HasSubstr("\n  sweep "));
-  EXPECT_THAT(run.out, Not(HasSubstr("\n  plan")));
+  EXPECT_THAT(run.out, HasSubstr("\n  plan "));
+  EXPECT_THAT(run.out, Not(HasSubstr("\n  doctor")));
 }
 
 TEST(CommandLine, HelpOfAnalyzeNamesEveryOption) {

@@ -15,10 +15,22 @@ constexpr std::int64_t kNoEngine = -1;
 enum Turn : std::uint64_t { ends, released, completed, begins, device_begins };
 
 TraceKind kind_of(JobState state) {
-  constexpr std::array kKinds{
-      TraceKind::complete,    TraceKind::cpu,         TraceKind::arrive,  TraceKind::enter, TraceKind::grant,
-      TraceKind::inside,      TraceKind::submit,      TraceKind::end,     TraceKind::leave, TraceKind::leave_grant,
-      TraceKind::copy_arrive, TraceKind::copy_submit, TraceKind::copy_end};
+  // The runtime has no server that would wake a task: anything stands for that.
+  constexpr TraceKind kWoken = TraceKind::leave_grant;
+  constexpr std::array<TraceKind, kJobStateCount> kKinds{TraceKind::complete,
+                                                         TraceKind::cpu,
+                                                         TraceKind::arrive,
+                                                         TraceKind::enter,
+                                                         TraceKind::grant,
+                                                         TraceKind::inside,
+                                                         TraceKind::submit,
+                                                         TraceKind::end,
+                                                         TraceKind::leave,
+                                                         TraceKind::leave_grant,
+                                                         kWoken,
+                                                         TraceKind::copy_arrive,
+                                                         TraceKind::copy_submit,
+                                                         TraceKind::copy_end};
   return kKinds.at(static_cast<std::size_t>(state));
 }
 

@@ -63,6 +63,43 @@ void judge(benchmark::State& state, AnalysisOptions options) {
   state.counters["schedulable"] = static_cast<double>(schedulable) / static_cast<double>(state.iterations());
 }
 
+// How an analysis grows with the number of tasks: 0.2 a core on four cores, in small tasks, with short overheads, so
+// that most tasksets are schedulable and no early end helps.
+void grow(benchmark::State& state, Policy policy) {
+  GcapsTable3 parameters;
+  parameters.tasks = static_cast<int>(state.range(0));
+  const std::int64_t each = 800'000 / state.range(0);
+  parameters.task_utilisation = {each, each};
+  parameters.runlist_update = Duration::microseconds(10);
+  parameters.context_switch = Duration::microseconds(10);
+  parameters.stream_priorities = 6;
+  std::vector<Taskset> tasksets;
+  for (std::uint64_t index = 0; index < 16; ++index) tasksets.push_back(generate(parameters, seed_of(1, index)));
+  Judge judge;
+  std::size_t next = 0;
+  std::int64_t schedulable = 0;
+  for (auto _ : state) {
+    judge.take(tasksets[next++ % tasksets.size()]);
+    const Result<bool> verdict = judge.is_schedulable({.policy = policy, .wait = WaitChoice::suspend});
+    if (!verdict) state.SkipWithError("the analysis refuses the taskset");
+    schedulable += verdict && *verdict ? 1 : 0;
+  }
+  state.counters["schedulable"] = static_cast<double>(schedulable) / static_cast<double>(state.iterations());
+}
+BENCHMARK_CAPTURE(grow, gcaps, Policy::gcaps)->RangeMultiplier(2)->Range(25, 200)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(grow, gcaps_wc, Policy::gcaps_wc)->RangeMultiplier(2)->Range(25, 200)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(grow, tsg_rr, Policy::tsg_rr)->RangeMultiplier(2)->Range(25, 200)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(grow, mpcp, Policy::mpcp)->RangeMultiplier(2)->Range(25, 200)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(grow, fmlp_plus, Policy::fmlp_plus)
+    ->RangeMultiplier(2)
+    ->Range(25, 200)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(grow, stream_priority, Policy::stream_priority)
+    ->RangeMultiplier(2)
+    ->Range(25, 200)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(grow, server, Policy::server)->RangeMultiplier(2)->Range(25, 200)->Unit(benchmark::kMicrosecond);
+
 constexpr AnalysisOptions options_of(Policy policy, Variant variant) {
   return {.policy = policy, .variant = variant, .wait = WaitChoice::suspend};
 }

@@ -3,8 +3,10 @@
 #include "analysis/judge.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>
@@ -41,12 +43,14 @@ class RemainingChunks {
 struct CountedChunk {
   std::int64_t number = 0;
   Result<PointCounts> counts = PointCounts();
+  std::exception_ptr thrown = {};
 };
 
 // Chunks begun but not yet added, for each thread: enough that none waits for a slow one.
 constexpr std::size_t kChunksPerThread = 4;
 
-// Chunk numbers one by one, counted on several threads, added one by one.
+// Chunk numbers one by one, counted on several threads, added one by one. No exception gets to the pipeline itself,
+// which would leave behind the chunks that are on their way.
 class Pipeline {
  public:
   Pipeline(const Sweep& sweep, const ChunkSet& which, const RunChunksOptions& options, SweepCounts& counts)
@@ -58,14 +62,23 @@ class Pipeline {
         tbb::make_filter<void, std::int64_t>(tbb::filter_mode::serial_in_order, [this](tbb::flow_control& control) {
           return begin(control);
         }) & tbb::make_filter<std::int64_t, CountedChunk>(tbb::filter_mode::parallel, [this](std::int64_t number) {
-          return CountedChunk{number, sweep_.count(sweep_.chunk(number), judges_.local())};
+          return count(number);
         }) & tbb::make_filter<CountedChunk, void>(tbb::filter_mode::serial_in_order, [this](const CountedChunk& chunk) {
           end(chunk);
         }));
+    if (thrown_) std::rethrow_exception(thrown_);
     return errors_;
   }
 
  private:
+  CountedChunk count(std::int64_t number) {
+    try {
+      return {number, sweep_.count(sweep_.chunk(number), judges_.local()), {}};
+    } catch (...) {
+      return {number, PointCounts(), std::current_exception()};
+    }
+  }
+
   std::int64_t begin(tbb::flow_control& control) {
     const bool stopped = failed_ || (options_.stop != nullptr && options_.stop->load());
     const std::optional<std::int64_t> number = stopped ? std::nullopt : remaining_.next();
@@ -76,6 +89,16 @@ class Pipeline {
   // In the order of their numbers, so that the first error is the same whatever the number of threads.
   void end(const CountedChunk& chunk) {
     if (failed_) return;
+    try {
+      add(chunk);
+    } catch (...) {
+      thrown_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+
+  void add(const CountedChunk& chunk) {
+    if (chunk.thrown) std::rethrow_exception(chunk.thrown);
     if (!chunk.counts) {
       errors_ = chunk.counts.errors();
       failed_ = true;
@@ -91,6 +114,7 @@ class Pipeline {
   RemainingChunks remaining_;
   tbb::enumerable_thread_specific<Judge> judges_;
   Errors errors_;
+  std::exception_ptr thrown_;
   std::atomic<bool> failed_ = false;  // set at one end of the pipeline, read at the other
 };
 

@@ -88,7 +88,7 @@ void append_proposals(std::string& out, const PlanReport& report) {
                    {"changes", Align::left},
                    {"tasks", Align::right},
                    {"least slack", Align::decimal},
-                   {"file", Align::left}});
+                   {report.files.empty() ? "" : "file", Align::left}});
   for (std::size_t place = 0; place < proposals.size(); ++place) {
     const Proposal& proposal = proposals[place];
     const Shortfall shortfall = shortfall_of(proposal.taskset, proposal.result);

@@ -168,6 +168,8 @@ class SweepByMpirun : public testing::Test {
   void SetUp() override {
     if (std::string_view(RTGPU_MPIRUN).empty()) GTEST_SKIP() << "built without MPI";
     if (!std::filesystem::exists(RTGPU_MPIRUN)) GTEST_SKIP() << "there is no " RTGPU_MPIRUN;
+    static const ProcessResult probe = mpirun({"true"});
+    if (probe.status != 0) GTEST_SKIP() << "mpirun starts no processes here: " << probe.err;
   }
 
   std::string file(const std::string& name) const { return folder_ + "/" + name; }

@@ -8,6 +8,7 @@
 #include "runtime/measured.h"
 #include "runtime/model.h"
 #include "runtime/run.h"
+#include "runtime/runnable_policies.h"
 #include "runtime/task_runner.h"
 #include "runtime/trace/nvtx.h"
 #include "runtime/trace/run_chrome_trace.h"
@@ -63,24 +64,9 @@ Error not_usable(GpuStatus status) {
                forked ? "Make the runtime in the process that uses it." : "Start the process again."};
 }
 
-// Whatever a job does outside the device runs on the thread of its task.
-void check_has_no_server(Policy policy) {
-  if (policy != Policy::server) return;
-  throw SetupError({Error{ErrorCode::unsupported, Place{}, fmt::format("policy {}", to_string(policy)),
-                          "gcaps, gcaps-wc, tsg-rr, mpcp, fmlp+ or stream-priority",
-                          "The runtime has no server that would run misc of all tasks on its core. mpcp serves one "
-                          "request at a time by priority, too."}});
-}
-
 // A policy that takes the GPU away from running work needs a device that lets it be taken away.
 void check_policy(Policy policy, const DeviceProperties& device) {
-  check_has_no_server(policy);
-  if (policy == Policy::federated) {
-    throw SetupError({Error{ErrorCode::unsupported, Place{}, "policy federated",
-                            "gcaps, gcaps-wc, tsg-rr, mpcp, fmlp+ or stream-priority",
-                            "The runtime has no partition for each task yet. Set SMs aside (TaskSetup::sms) under "
-                            "stream-priority, which holds nobody back either."}});
-  }
+  if (auto missing = missing_for(policy)) throw SetupError({std::move(*missing)});
   const bool preempts = policy == Policy::gcaps || policy == Policy::gcaps_wc || policy == Policy::tsg_rr;
   if (!preempts || device.preempts) return;
   throw SetupError(

@@ -25,8 +25,8 @@ constexpr const char* kAnalyzeFooter = R"(Examples:
 Results go to standard output, everything else to standard error. Times in JSON
 and CSV are nanoseconds, in tables milliseconds. No legal schedule exceeds a
 bound of the variant 'safe'. Bounds of the variant 'published' (of gcaps, tsg-rr,
-mpcp, fmlp+ and server) are recurrences as their papers print them, and some
-schedules do exceed them.
+mpcp, fmlp+, federated and server) are recurrences as their papers print them, and
+some schedules do exceed them.
 
 Exit status:
   0   schedulable under at least one of the analysed policies (NDJSON: every set)

@@ -4,6 +4,7 @@
 #include "tools/format/json.h"
 #include "tools/format/ndjson.h"
 #include "tools/format/table.h"
+#include "tools/format_choice.h"
 #include "tools/messages.h"
 #include "tools/read_document.h"
 
@@ -15,12 +16,6 @@
 
 namespace rtgpu {
 namespace {
-
-Format format_of(const AnalyzeRequest& request, const DocumentStream& documents, const StandardOutput& output) {
-  if (request.format) return *request.format;
-  if (output.is_terminal()) return Format::table;
-  return documents.is_ndjson() ? Format::ndjson : Format::json;
-}
 
 void append(std::string& out, Format format, const auto& document) {
   switch (format) {
@@ -47,7 +42,7 @@ AnalyzeStream::AnalyzeStream(const AnalyzeRequest& request, DocumentStream& docu
     : request_(request),
       documents_(documents),
       output_(output),
-      format_(format_of(request, documents, output)),
+      format_(format_or_usual(request.format, documents, output)),
       progress_(std::cerr, documents.is_ndjson() && isatty(STDERR_FILENO) == 1 && !output.is_terminal(),
                 Progress::Clock::now()) {}
 

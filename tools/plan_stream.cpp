@@ -1,6 +1,7 @@
 #include "tools/plan_stream.h"
 
 #include "tools/format/table.h"
+#include "tools/format_choice.h"
 #include "tools/messages.h"
 #include "tools/read_document.h"
 
@@ -19,12 +20,6 @@
 
 namespace rtgpu {
 namespace {
-
-Format plan_format_of(const PlanRequest& request, const DocumentStream& documents, const StandardOutput& output) {
-  if (request.format) return *request.format;
-  if (output.is_terminal()) return Format::table;
-  return documents.is_ndjson() ? Format::ndjson : Format::json;
-}
 
 void append_plan(std::string& out, Format format, const PlanReport& report) {
   switch (format) {
@@ -45,7 +40,7 @@ PlanStream::PlanStream(const PlanRequest& request, DocumentStream& documents, St
     : request_(request),
       documents_(documents),
       output_(output),
-      format_(plan_format_of(request, documents, output)),
+      format_(format_or_usual(request.format, documents, output)),
       progress_(std::cerr, isatty(STDERR_FILENO) == 1, Progress::Clock::now(), "analyses") {}
 
 ExitStatus PlanStream::run() {

@@ -1,5 +1,6 @@
 #include "tools/run_request.h"
 
+#include "runtime/runnable_policies.h"
 #include "tools/choice.h"
 #include "tools/option_values.h"
 #include "tools/output_file.h"
@@ -16,22 +17,6 @@
 namespace rtgpu {
 namespace {
 
-// The same as can be simulated, but for those that need what the runtime does not have.
-std::vector<Policy> policies_to_run() {
-  std::vector<Policy> policies = simulated_policies();
-  std::erase(policies, Policy::federated);
-  std::erase(policies, Policy::server);
-  return policies;
-}
-
-std::string why_not(Policy policy) {
-  if (policy == Policy::federated) {
-    return "The runtime has no partition for each task yet; stream-priority holds nobody back either.";
-  }
-  return "The runtime has no server that would run misc of all tasks on its core; mpcp serves one request at a time by "
-         "priority, too.";
-}
-
 Policy parse_policy_option(const std::vector<std::string>& names, Errors& errors) {
   if (names.empty()) return kDefaultRunPolicy;
   if (names.size() > 1) {
@@ -40,12 +25,14 @@ Policy parse_policy_option(const std::vector<std::string>& names, Errors& errors
     return kDefaultRunPolicy;
   }
   std::vector<std::string_view> known;
-  for (const Policy policy : policies_to_run()) {
+  for (const Policy policy : runnable_policies()) {
     if (names.front() == to_string(policy)) return policy;
     known.push_back(to_string(policy));
   }
   Error error = choice_error("--policy", names.front(), known);
-  if (const auto policy = parse_policy(names.front())) error.advice = why_not(*policy);
+  if (const auto policy = parse_policy(names.front())) {
+    if (const auto missing = missing_for(*policy)) error.advice = missing->advice;
+  }
   errors.push_back(std::move(error));
   return kDefaultRunPolicy;
 }

@@ -3,6 +3,7 @@
 #include "analysis/simulation/simulator.h"
 #include "tools/format/simulation.h"
 #include "tools/format/table.h"
+#include "tools/format_choice.h"
 #include "tools/messages.h"
 #include "tools/simulate_record.h"
 
@@ -18,12 +19,6 @@
 
 namespace rtgpu {
 namespace {
-
-Format format_of(const SimulateRequest& request, const DocumentStream& documents, const StandardOutput& output) {
-  if (request.format) return *request.format;
-  if (output.is_terminal()) return Format::table;
-  return documents.is_ndjson() ? Format::ndjson : Format::json;
-}
 
 void append(std::string& out, Format format, const SimulationReport& report) {
   switch (format) {
@@ -67,7 +62,7 @@ SimulateStream::SimulateStream(const SimulateRequest& request, DocumentStream& d
     : request_(request),
       documents_(documents),
       output_(output),
-      format_(format_of(request, documents, output)),
+      format_(format_or_usual(request.format, documents, output)),
       progress_(std::cerr, isatty(STDERR_FILENO) == 1, Progress::Clock::now(), "s simulated") {}
 
 ExitStatus SimulateStream::run() {

@@ -26,7 +26,7 @@ using testing::virtual_options;
 
 TEST(RuntimePolicy, FederatedIsRefusedWithWhatToDoInstead) {
   const std::string said = refusal_of([] { const Runtime runtime(virtual_options("federated")); });
-  EXPECT_THAT(said, AllOf(HasSubstr("found policy federated; expected gcaps, gcaps-wc, tsg-rr, mpcp, fmlp+ or"),
+  EXPECT_THAT(said, AllOf(HasSubstr("found policy federated; expected one of gcaps, gcaps-wc, tsg-rr, mpcp, fmlp+"),
                           HasSubstr("TaskSetup::sms")));
 }
 
